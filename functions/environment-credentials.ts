@@ -1,7 +1,7 @@
 /**
- * Replaces the SDK's credential chain (`@aws-sdk/credential-provider-node`) in the bundles: the chain also reads profiles,
- * single sign-on and other services, which is not needed, since Lambda puts a function's credentials into the environment.
- * Throws if they are missing.
+ * Replaces the SDK's credential chain (`@aws-sdk/credential-provider-node`) in the bundles. The chain also supports
+ * profiles, single sign-on and other services, which are not needed, since Lambda puts a function's credentials
+ * into the environment. The returned function throws if they are missing.
  */
 export function defaultProvider() {
   return async () => {

@@ -5,14 +5,14 @@ import { createInHand, type InHand, traced } from '../lib/base/aws/index.ts';
 import { createLogger } from '../lib/logger.ts';
 import { writeLine } from './log-lines.ts';
 
-/** Wraps the work of a function's invocations. */
+/** The wrapper around each invocation of a function. */
 export type Invocations = {
   /** The work in progress, for the log line when time is up. */
   readonly inHand: InHand;
   /**
-   * Runs the work of one invocation. Shortly before the time limit, at which Lambda kills the process silently, it logs the
-   * work in progress and aborts the signal. An error is logged and thrown. Start and end are logged, and each line between
-   * has the id of its `request`.
+   * Runs the work of one invocation. Shortly before the time limit, at which Lambda kills the process silently, it
+   * logs the work in progress and aborts the signal. It logs the start, the end and any error, which it rethrows.
+   * Each line in between has the id of the `request`.
    */
   readonly run: <T>(invocation: Invocation, act: (nearEnd: AbortSignal) => Promise<T>) => Promise<T>;
 };
@@ -31,16 +31,15 @@ class TimeUpError extends Error {
 }
 
 /**
- * The signal is aborted this long before the time limit, in milliseconds; with a short limit, when `MAX_SHARE` of it is
- * left.
+ * How long before the time limit the signal is aborted, in milliseconds; at most `MAX_SHARE` of the limit.
  */
 const BEFORE_END_MS = 10_000;
 const MAX_SHARE = 1 / 3;
 
 /** Maximum items of work in progress that are logged. */
-const MAX_NAMED = 20;
+const MAX_LISTED = 20;
 
-/** Creates the wrapper, once in a process: Lambda gives a process one invocation at a time. */
+/** Creates the wrapper. One is enough for a process, since Lambda gives it only one invocation at a time. */
 export function createInvocations(write: (line: string) => void = writeLine): Invocations {
   // The log level is read before the settings, since reading these may fail.
   const { LOG_LEVEL = '' } = process.env;
@@ -51,7 +50,7 @@ export function createInvocations(write: (line: string) => void = writeLine): In
     run: ({ getRemainingTimeInMillis, awsRequestId: request }, act) =>
       traced('invocation', { request }, async () => {
         const limitMs = getRemainingTimeInMillis();
-        const facts = () => ({ inHand: inHand.list(MAX_NAMED), count: inHand.size() });
+        const facts = () => ({ inHand: inHand.list(MAX_LISTED), count: inHand.size() });
         const tookMs = () => limitMs - getRemainingTimeInMillis();
         const nearEnd = new AbortController();
         const timer = setTimeout(
@@ -77,14 +76,14 @@ export function createInvocations(write: (line: string) => void = writeLine): In
 }
 
 /**
- * Maximum wait at the start, in milliseconds: Lambda gives a process 10 s to start, and restarts it if it
- * takes longer.
+ * Maximum wait of `openAtStart`, in milliseconds: Lambda gives a process 10 s to start, and restarts it if it takes
+ * longer.
  */
 const MAX_OPEN_MS = 3_000;
 
 /**
- * Opens resources that all events share while Lambda initializes the process, since it then has a full processor. If
- * that fails or takes too long, because a service is unavailable, the first event opens them or waits for them.
+ * Opens resources that all events share while Lambda initializes the process, since a full CPU is available then.
+ * If that fails or takes too long, because a service is unavailable, the first event opens them or waits for them.
  */
 export async function openAtStart(open: () => Promise<unknown>): Promise<void> {
   await Promise.race([open(), delay(MAX_OPEN_MS, undefined, { ref: false })]).catch(() => undefined);

@@ -8,8 +8,8 @@ import { problemLine, writeLine } from './log-lines.ts';
 const LATE_MS = 60_000;
 
 /**
- * Reports by how many seconds a scheduled start was late: while the account has no free process, Lambda delays the starts
- * of all functions. EventBridge Scheduler sets `scheduledAt` in the event.
+ * Logs a problem if a scheduled function started late, with the delay in seconds. Lambda delays functions while the
+ * account has reached its limit of concurrent executions. EventBridge Scheduler sets `scheduledAt` in the event.
  */
 export function reportLateStart(
   event: unknown,

@@ -6,11 +6,11 @@ type LineOptions = {
   /** The stack's name. */
   readonly service: string;
   readonly place?: string;
-  /** The same sums by type of job. */
+  /** The same sums by job type. */
   readonly byType?: Readonly<Record<string, object>>;
 };
 
-/** A log line of sums. Queries in Logs Insights read its fields. */
+/** A log line with sums of measures, whose fields queries in Logs Insights read. */
 export const measuredLine = (
   sums: Readonly<Partial<Record<MeasureName, number>>>,
   { at, service, place, byType = {} }: LineOptions,
@@ -26,8 +26,8 @@ export const measuredLine = (
   });
 
 /**
- * A log line of a problem. The template's metric filters, one for each severity, count these lines. Of a problem with a
- * threshold, they count only lines whose `value` is above the threshold. The dimension of the metric is `problem`.
+ * A log line about a problem. The template's metric filters, one for each severity, count these lines. If a problem
+ * has a threshold, they count only lines whose `value` is above it. The dimension of the metric is `problem`.
  */
 export const problemLine = (
   problem: ProblemName | `${'SnapshotMissing' | 'FunctionMissing' | 'Throttling'}-${string}`,
@@ -44,8 +44,8 @@ export const problemLine = (
   });
 
 /**
- * Writes a log line. It does not use `console`, since Lambda's runtime replaces those methods: they would add a prefix, or
- * wrap the line in another object.
+ * Writes a log line. It does not use `console`, since Lambda's runtime replaces those methods: they would add a
+ * prefix, or wrap the line in another object.
  */
 export function writeLine(line: string): void {
   process.stdout.write(`${line}\n`);

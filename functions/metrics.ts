@@ -9,8 +9,8 @@ import { measuredLine, problemLine } from './log-lines.ts';
 import { createThrottling } from './throttling.ts';
 
 /**
- * The measures of a function. They are sums, which `flush` logs as one line at the end of an invocation. Each sum that is
- * a problem is also logged as a separate line.
+ * The measures of a function. They are sums, which `flush` logs in one line at the end of an invocation. Each sum that
+ * shows a problem is also logged in a line of its own.
  */
 export type FunctionMetrics = {
   readonly observe: (event: PlatformEvent) => void;
@@ -22,7 +22,7 @@ export type FunctionMetrics = {
   readonly followPace: (counts: () => PaceCounts) => void;
   /** Returns the number of scored texts and their tokens since the last flush. */
   readonly scored: () => DailyUsage;
-  /** Reports how much all processes have scored on this day. */
+  /** Reports how much all processes together have scored on this day. */
   readonly scoredInDay: (day: DailyUsage) => void;
   readonly flush: () => void;
 };
@@ -132,8 +132,8 @@ const SNAPSHOT_METRICS = {
 const SENTIMENT = 'analyzeSentiment' satisfies EndpointName;
 
 /**
- * The operations for which a 403 is no reason for an alarm: a single record that the token's user may not
- * read is named in the manifest.
+ * The operations for which a 403 is not a reason for an alarm: it concerns a single record that the token's user
+ * may not read, which the manifest lists.
  */
 const MAY_BE_FORBIDDEN: readonly string[] = ['listCards', 'getDataFile'] satisfies EndpointName[];
 

@@ -11,8 +11,8 @@ const WINDOWS = 3;
 const MIN_EVENTS = 10;
 
 /**
- * Measures the mean of values from 0 to 1, one an event, in windows of five minutes. `percent` returns the lowest mean of
- * the last three complete windows, in percent; 0 if one of them had too few events.
+ * Measures the mean of values from 0 to 1, one for each event, in windows of five minutes. `percent` returns the lowest
+ * mean of the last three complete windows, in percent; 0 if one of them had too few events.
  */
 function createWindowedMean(now: () => number) {
   let window = { slot: 0, events: 0, sum: 0 };
@@ -42,7 +42,7 @@ function createWindowedMean(now: () => number) {
  * Creates the measures of throttling. `Throttling` is the percentage of requests that the platform throttles.
  * `RateReduced` is the percentage by which the fleet's rate is below the configured rate while calls wait. It is needed
  * because a fleet that has slowed down is rarely refused: if the platform allows half of the rate, less than 1 % of the
- * calls are refused. All processes share one budget, so the percentage in one process is that of the fleet.
+ * calls are refused. All processes share one budget, so any process measures the percentage of the whole fleet.
  */
 export function createThrottling(configuredRate: number, now: () => number) {
   const throttled = createWindowedMean(now);
@@ -68,8 +68,8 @@ export function createThrottling(configuredRate: number, now: () => number) {
 }
 
 /**
- * An operation is no longer reported when its last 429 is older than this, in milliseconds. Waiting calls are tried every
- * half minute, so after that none is waiting.
+ * An operation is no longer reported if its last 429 is older than this, in milliseconds. A waiting call is tried every
+ * half minute, so no call is waiting then.
  */
 const MAX_REFUSAL_AGE_MS = 3_600_000;
 

@@ -56,7 +56,7 @@ function fromText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ConfigError([`platform-sync: expected JSON, got ${text.length} characters that are not JSON`]);
+    throw new ConfigError([`platform-sync: expected JSON, got invalid JSON (${text.length} characters)`]);
   }
 }
 

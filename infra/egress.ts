@@ -34,7 +34,7 @@ function layerOf(scope: Construct, certificates: string): LayerVersion {
   try {
     found = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new ConfigError([`certificates: expected a file that can be read, got ${certificates}: ${error}`]);
+    throw new ConfigError([`certificates: expected a readable file, got ${certificates}: ${error}`]);
   }
   if (!/^-----BEGIN CERTIFICATE-----$/m.test(found))
     throw new ConfigError([`certificates: expected PEM certificates in ${certificates}, got none`]);

@@ -2,8 +2,9 @@ import { type EndpointName, endpoints } from './platform/operations/index.ts';
 import type { SettingName } from './settings.ts';
 
 /*
- * All names, tables and times that infra may import from lib, each re-exported from the file that uses it. In lib, only
- * the command line imports this file, so that it is part of no import cycle.
+ * Everything that infra may import from lib: names, tables, times, and the schemas by which synth checks the
+ * configuration in the same way as the functions do. In lib, only the command line imports this file, so that it is not
+ * part of an import cycle.
  */
 
 export {
@@ -23,7 +24,6 @@ export {
   jobTypes,
   valueFaults,
 } from './jobs/types/index.ts';
-/** What synth checks in the same way as the functions: what jobs may use, job types, the values of event rules, and the requests of snapshots. */
 export { type ModelTable, modelColumns } from './model/index.ts';
 export { pricesSchema } from './prices.ts';
 export { REPORT_PAGE_KEY } from './report/index.ts';

@@ -31,7 +31,7 @@ function jsonIn(name: string, text: string): unknown {
   try {
     return parseJson(text);
   } catch {
-    throw new SettingsError([`${name}: expected JSON, got ${text.length} characters that are not JSON`]);
+    throw new SettingsError([`${name}: expected JSON, got invalid JSON (${text.length} characters)`]);
   }
 }
 
@@ -55,6 +55,7 @@ const fileIn = (location = '') => (sqlitePath(location) === undefined ? undefine
 /** The folder for a directory store's locks and temporary files; no key begins with it. */
 export const RESERVED_FOLDER = '.store';
 
+/** The store if SYNC_STORE is not set. */
 export const DEFAULT_STORE = './platform-sync-data';
 
 /**
@@ -65,14 +66,14 @@ export const storeLocation = (given: Locations): string =>
   pathOf('SYNC_STORE', given.SYNC_STORE || DEFAULT_STORE, given);
 
 /**
- * Replaces `~` at the beginning of a path by the home folder, since a shell does that only at the beginning of a word, and
- * never in a file of settings. Throws `SettingsError` for another user's home folder, which only a shell knows.
+ * Replaces `~` at the beginning of a path with the home folder. A shell does that only at the beginning of a word, and
+ * never in a settings file. Throws `SettingsError` for another user's home folder, which only a shell knows.
  */
 export function pathOf(name: string, path: string, given: Home): string {
   const unresolved = UNRESOLVED.exec(path)?.[0];
   if (unresolved !== undefined)
     throw new SettingsError([
-      `${name}: expected a path, got ${JSON.stringify(path)}: ${JSON.stringify(unresolved)} is not expanded here. For a folder with that name, write ${JSON.stringify(`./${path}`)}`,
+      `${name}: expected a path, got ${JSON.stringify(path)}: ${JSON.stringify(unresolved)} is not expanded here. For a folder of that name, write ${JSON.stringify(`./${path}`)}`,
     ]);
   const [, of, rest = ''] = /^~([^/\\]*)(.*)$/s.exec(path) ?? [];
   if (of === undefined) return path;
@@ -81,18 +82,24 @@ export function pathOf(name: string, path: string, given: Home): string {
   return join(homeFolder(given, `or write ${name} without ~`), rest);
 }
 
-/** Matches variables that a shell would replace, and paths of Windows, which elsewhere would be names of folders. */
+/**
+ * Matches variables that a shell would replace and, except on Windows, Windows paths, which would be names of
+ * folders.
+ */
 const UNRESOLVED =
   process.platform === 'win32'
     ? /^\$\w+|^\$\{\w+\}|^%\w+%/
     : /^\$\w+|^\$\{\w+\}|^%\w+%|^[A-Za-z]:[\\/]|^\\\\/;
 
-/** The home folder of the user. Throws `SettingsError` if the user has no home folder, as in a container whose user has no name. */
+/**
+ * The user's home folder. Throws `SettingsError` without one, for example in a container whose user has no name.
+ * `instead`: the alternative to setting HOME, for the error.
+ */
 export function homeFolder({ HOME }: Home, instead: string): string {
   const home = HOME || systemHome();
   if (home) return home;
   throw new SettingsError([
-    `HOME: expected the user’s home folder, got nothing, and the system knows none: set HOME, ${instead}`,
+    `HOME: expected the user’s home folder, got nothing, also from the operating system: set HOME, ${instead}`,
   ]);
 }
 
@@ -105,8 +112,8 @@ function systemHome(): string | undefined {
 }
 
 /**
- * Creates a folder for temporary files, which only this user can read, and returns its path. Throws `SettingsError` if
- * none can be created. TMPDIR sets the folder in which it is created.
+ * Creates a folder for temporary files that only this user can read, and returns its path. It is created in TMPDIR.
+ * Throws `SettingsError` if it cannot be created.
  */
 export async function createTemporaryFolder(purpose: string, folder = tmpdir()): Promise<string> {
   try {
@@ -119,8 +126,8 @@ export async function createTemporaryFolder(purpose: string, folder = tmpdir()):
 }
 
 /**
- * Fills in the locations that are not set. The table is a file in the store; for a store in S3, it is a file of this host.
- * The queues are in the table's file. For a queue in SQS, the table has no default, since other workers of that queue
+ * Fills in the locations that are not set. The table is a file in the store, or for a store in S3 a file on this host.
+ * The queues are in the table's file. With a queue in SQS, the table has no default, since other workers on that queue
  * would not share the file. Throws `SettingsError` if a default needs a home folder that the user does not have.
  */
 export function withDefaultLocations(set: Locations): Locations {
@@ -149,7 +156,7 @@ export function withDefaultLocations(set: Locations): Locations {
   };
 }
 
-/** Warns if the table is a file that only commands of this host share, although others may use the store. */
+/** Warns if the table is a file that only commands on this host share, while other hosts may use the same store. */
 export function warnOfUnsharedTable(given: Locations, err: (text: string) => void): void {
   if (given.SYNC_STORE?.startsWith('s3://') && !given.SYNC_TABLE && withDefaultLocations(given).SYNC_TABLE)
     err(UNSHARED_TABLE);
@@ -164,7 +171,7 @@ function fileOf(store: string, given: Locations): string {
   return join(stateFolder(given), `${name}.db`);
 }
 
-/** The folder for state of this user and host. */
+/** The folder for the state of this user on this host, such as the query history. */
 export function stateFolder(environment: Locations, platform: NodeJS.Platform = process.platform): string {
   const { XDG_STATE_HOME: given } = environment;
   const words = STATE_FOLDERS[platform] ?? ['.local', 'state'];

@@ -22,8 +22,8 @@ export const createLogger = (level: string, write: (line: string) => void): Logg
   );
 
 /**
- * For alarms: adds `problem` to the line of a permanent failure, for example `ResourceMissing-table` or
- * `ResourceRefused-event-bus`.
+ * Adds `problem` to the line of a permanent failure, for example `ResourceMissing-table` or
+ * `ResourceRefused-event-bus`. Alarms count these lines.
  */
 function withProblem(line: Record<string, unknown>): Record<string, unknown> {
   const failure = lastingFailure(line['err']);
@@ -36,7 +36,7 @@ function withProblem(line: Record<string, unknown>): Record<string, unknown> {
  */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  // `name` would repeat `type`: it is a property of our errors themselves.
+  // Removed, since it would repeat `type`: our errors have their name as their own property.
   const { name: _name, ...facts }: Record<string, unknown> = { ...pino.stdSerializers.err(error) };
   if (isRefusal(error)) {
     const { stack: _stack, cause: _cause, ...rest } = facts;
@@ -58,13 +58,13 @@ function isRefusal(error: Error): boolean {
   return 'kind' in error.failure && error.failure.kind !== 'other';
 }
 
-/** A line with more characters than this is cut. */
+/** Maximum characters of a line, and of the message in a line that is longer. */
 const MAX_LINE_LENGTH = 10_000;
 const MAX_MSG_LENGTH = 500;
 
 /**
- * A line of the log. Of a line over 10,000 characters only the level, the time, the length and a shortened message stay,
- * with the line's beginning in `cut`: at most 15,000 characters.
+ * Makes a log line safe to print. A line over 10,000 characters is replaced by its level, its time, its length, a
+ * shortened message, and its beginning in `cut`: at most 15,000 characters.
  */
 function boundedLine(line: string): string {
   const shown = shownJson(line);

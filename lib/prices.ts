@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
 
 const PRICE = { error: 'a price of one call: a number from 0 to 1,000,000' };
-const UNIT = { error: 'what is paid with: 1 to 20 visible characters, such as credits' };
+const UNIT = { error: 'the unit of the prices: 1 to 20 visible characters, such as credits' };
 const price = z.optional(z.number(PRICE).check(z.minimum(0, PRICE), z.maximum(1_000_000, PRICE)));
 
 /** The prices of calls, by what the calls do. */
 const pricesFields = {
-  /** What the prices are in, such as credits. Required. */
+  /** The unit of the prices, such as credits. Required. */
   unit: z.string(UNIT).check(z.regex(/^[^\s\p{C}](?:[^\p{C}]{0,18}[^\s\p{C}])?$/u, UNIT)),
   /** The price of scoring one text; texts from the cache cost nothing. Default: no price. */
   score: price,
@@ -16,6 +16,7 @@ const pricesFields = {
   'update-formula': price,
 };
 
+/** The type of `pricesSchema`, named for our declarations. */
 export interface PricesSchema extends z.ZodMiniObject<typeof pricesFields, z.core.$strict> {}
 
 /** Schema of the setting PLATFORM_PRICES. */
@@ -40,7 +41,7 @@ export function moneyFor(
   if (prices === undefined) return undefined;
   const { unit, ...each } = prices;
   const priced = Object.entries(each).filter(([name]) => Object.hasOwn(calls, name));
-  // A sum of tenths may have more digits than any price, so it is rounded.
+  // A sum of decimals is inexact, with more digits than the prices, so it is rounded.
   const sum = (counts: PricedCalls) =>
     Number(priced.reduce((all, [name, of = 0]) => all + of * (counts[name] ?? 0), 0).toFixed(6));
   return priced.length === 0 ? undefined : { unit, amount: sum(calls), possibly: sum(unknown) };
@@ -55,8 +56,8 @@ export function moneyWords({ unit, amount, possibly }: Money): string {
 }
 
 /**
- * The line about cost in a dry run; empty without a price. A call is paid again if it is repeated after a
- * lost response.
+ * The line about cost in a dry run; empty without a price. If a call is repeated after a lost response, it may be paid
+ * for twice.
  */
 export const maxCostWords = (money: Money | undefined): readonly string[] =>
   money === undefined ? [] : [`would cost at most ${moneyWords(money)}, if no call is repeated`];

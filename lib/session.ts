@@ -31,6 +31,7 @@ import { type Environment, readSettings, type Settings } from './settings.ts';
 import { openStore, type Store } from './store/index.ts';
 import { type CheckTable, tableCheckOf } from './table/index.ts';
 
+/** What commands and functions use to work: settings, calls with a pace, the breaker, counters, log and store. */
 export type Session = {
   readonly environment: Environment;
   readonly settings: Settings;
@@ -44,20 +45,21 @@ export type Session = {
   readonly paid: ReturnType<typeof countCalls>['paid'];
   readonly logger: Logger;
   readonly inHand?: InHand | undefined;
-  /** Throws if the store belongs to another table. The caller must then send nothing. */
+  /** Throws if the store belongs to another table; then the caller must send nothing. */
   readonly checkTable: CheckTable;
   readonly store: () => Promise<Store>;
 };
 
 type SessionOptions = {
   readonly environment: Environment;
-  /** Receives the lines of the log, unless `log` is given. */
+  /** Prints warnings, and the lines of the log unless `log` is set. */
   readonly err: (line: string) => void;
   readonly log?: ((line: string) => void) | undefined;
-  /** Set if a person is watching at a terminal. Default: not set. */
+  /** Set if a user is watching at a terminal. Default: not set. */
   readonly screen?: object | undefined;
   /**
-   * How many slots of the fleet's budget are reserved together: `single` for callers that can wait, such as a snapshot.
+   * How slots of the fleet's budget are reserved. `single`: one at a time, for callers that can wait, such as a
+   * snapshot. Default: `batch`.
    */
   readonly reserve?: 'single' | 'batch';
   /** Records the work in progress. Default: it is not recorded. */
@@ -75,11 +77,11 @@ type SessionOptions = {
 };
 
 /**
- * If a person is watching, calls to a platform that cannot be reached are given up after this long, in milliseconds.
+ * If a user is watching, calls to a platform that cannot be reached give up after this time, in milliseconds.
  */
 const MAX_UNREACHED_MS = 6_000;
 
-/** Opens a session from the environment. Throws `SettingsError` before anything is opened. */
+/** Opens a session from the environment. If a setting is invalid, throws `SettingsError` before anything is opened. */
 export function openSession(given: SessionOptions): Session {
   const { environment, err } = given;
   const settings = readSettings(environment);
@@ -118,7 +120,7 @@ export function openSession(given: SessionOptions): Session {
 /** The store, and the check that it belongs to this table. */
 function storedIn({ SYNC_STORE, SYNC_TABLE: table }: Settings, { environment, hasOwnPace }: SessionOptions) {
   const store = once(() => openStore(SYNC_STORE, { s3: environment }));
-  // The exported client has a table, but no store.
+  // The client of `platform-sync/platform` may have a table, but has no store.
   const isChecked = table !== undefined && !hasOwnPace;
   const checkTable = isChecked ? tableCheckOf(table, environment, store) : async () => undefined;
   return { store, checkTable };
@@ -143,8 +145,8 @@ type Parts = {
 };
 
 /**
- * The breaker of the fleet or, without a table, of this process. It reads nothing, and loads no SDK, until a job is about
- * to be taken.
+ * The breaker of the fleet or, without a table, of this process. It reads nothing, and loads no SDK, until a job is
+ * about to be taken.
  */
 const breakerOf = (
   { host, budget, logger }: Parts,
@@ -167,7 +169,7 @@ const budgetLater = (open: () => Promise<BudgetItem>): BudgetItem => ({
   change: async (...given) => (await open()).change(...given),
 });
 
-/** The pace of the fleet, if a table is set, otherwise the pace of this process alone. */
+/** The fleet's pace if a table is set, otherwise the pace of this process by itself. */
 function paceOf(
   settings: Settings,
   { host, logger, budget }: Parts,
@@ -204,7 +206,10 @@ function tokenOf(
   return token === undefined ? openStoredToken({ location, environment }) : fixedToken(token);
 }
 
-/** Logs calls: problems as warnings, other events at lower levels. Logs only the first odd response of each operation. */
+/**
+ * Logs the events of calls: problems as warnings, others at lower levels. Logs only the first odd response of an
+ * operation.
+ */
 function logCalls(logger: Logger): Observe {
   const odd = new Set<string>();
   return ({ kind, ...facts }) => {

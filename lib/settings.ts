@@ -7,7 +7,7 @@ import { pricesSchema } from './prices.ts';
 
 export { SettingsError };
 
-/** An environment, or a part of one. */
+/** Environment variables by name, such as `process.env`. */
 export type Environment = Readonly<Partial<Record<string, string>>>;
 
 /** The validated settings of a process, with one field for each variable. Times are in milliseconds, sizes in bytes. */
@@ -32,8 +32,8 @@ export const readPaceSettings = (environment: Environment): PaceSettings =>
   read(paceSchema, environment, [networkFaults]);
 
 /**
- * The environment, with our settings trimmed: without white space around a value, as it comes with a paste or from a file,
- * and without quotes, which Docker's `--env-file` keeps. No valid value begins or ends with either.
+ * The environment with our settings trimmed: without white space around a value, which comes from pasting or from a
+ * file, and without quotes, which Docker's `--env-file` keeps. No valid value begins or ends with these.
  */
 export const tidied = (environment: Environment): Environment =>
   Object.fromEntries(
@@ -71,7 +71,7 @@ function locationsIn(set: Environment) {
   }
 }
 
-/** The value of a setting that only some callers need. Throws `SettingsError` if it is absent. */
+/** The value of a setting that only some callers require. Throws `SettingsError` if it is absent. */
 export function needed<Given extends Partial<Settings>, Name extends keyof Settings & keyof Given>(
   settings: Given,
   name: Name,
@@ -82,8 +82,8 @@ export function needed<Given extends Partial<Settings>, Name extends keyof Setti
 }
 
 /**
- * Settings whose values are never shown. The value of PLATFORM_TOKEN_HEADER may be a token by mistake, so it is shown only
- * if it is the name of a common header.
+ * Settings whose values errors never show. PLATFORM_TOKEN_HEADER may be set to a token by mistake, so its value is
+ * shown only if it is the name of a common header.
  */
 const SECRET: Readonly<Partial<Record<SettingName, (value: string) => boolean>>> = {
   PLATFORM_TOKEN: () => true,
@@ -113,7 +113,7 @@ function tokenFaults(given: Environment): readonly string[] {
     : [`${names.join(' or ')}: expected one of the two, got ${set.length === 0 ? 'neither' : 'both'}`];
 }
 
-/** The faults of settings that need a store in S3: Glue reads objects there, and a directory does not encrypt. */
+/** The faults of settings that need a store in S3: Glue reads objects in S3, and a directory is not encrypted. */
 function storeFaults(given: Environment): readonly string[] {
   const { SYNC_STORE: store } = given;
   const names = ['SYNC_GLUE_DATABASE', 'SYNC_ENCRYPTION'] as const satisfies readonly SettingName[];
@@ -125,7 +125,7 @@ function storeFaults(given: Environment): readonly string[] {
 const number = (min: number, max: number, byDefault: number, whole = true) =>
   z.pipe(z._default(numberText(min, max, whole), String(byDefault)), z.transform(Number));
 
-/** One of some words, in either letter case. */
+/** Schema of one of `words`, in upper or lower case. */
 const word = <const Word extends string>(words: readonly Word[], byDefault: NoInfer<Word>) =>
   z.pipe(
     z._default(z.string(), byDefault),
@@ -163,7 +163,7 @@ const origin = z.string({ error: 'the instance’s origin, such as https://acme.
   ),
 );
 
-/** Removes a trailing dot from the host: `acme.example.com.` is the same host, to which budget, texts and runs belong. */
+/** Removes a trailing dot from the host: `acme.example.com.` is the same host, with the same budget, texts and runs. */
 function withoutTrailingDot(text: string): string {
   const url = new URL(text);
   if (!url.hostname.endsWith('.')) return text;
@@ -171,10 +171,11 @@ function withoutTrailingDot(text: string): string {
   return url.origin;
 }
 
-/** Matches an address with `{id}` after the host, and without user or password. */
+/** Matches an address with `{id}` after the host, without a user or a password. */
 const LINK = /^[a-z]+:\/\/[^/?#{@]+[/?#].*\{id\}/i;
 const LINK_EXPECTED = 'an address with {id} over https (or http on loopback)';
 
+/** Schema of an address of the platform's pages, in which `{id}` stands for the id of a record. */
 export const platformLink = z.optional(
   z
     .string({ error: LINK_EXPECTED })
@@ -214,11 +215,11 @@ const queueUrl = z.string().check(
 const OTHER_HEADERS =
   /^(accept(-encoding)?|connection|content-(encoding|length|type)|expect|host|keep-alive|proxy-(authorization|connection)|range|te|trailer|transfer-encoding|upgrade)$/i;
 
-/** Schema of the name of a header that can hold the token. */
+/** Schema of the name of a header that can carry the token. */
 export const tokenHeader = z.string({ error: 'a header name' }).check(
   z.regex(/^[\w!#$%&'*+.^`|~-]+$/, { error: 'a header name' }),
   z.refine((name) => !OTHER_HEADERS.test(name), {
-    error: 'a header that the request and its connection do not need',
+    error: 'a header that HTTP itself does not use',
   }),
 );
 
@@ -284,9 +285,10 @@ const settingsSchema = z.object({
   LOG_LEVEL: word(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),
 });
 
-/** The environment variables that commands and Lambdas read, and infra sets. */
+/** The names of all settings: environment variables that commands and functions read, and that infra sets. */
 export const settingNames = Object.keys(settingsSchema.shape) as readonly SettingName[];
 
+/** The name of a setting, such as `SYNC_STORE`. */
 export type SettingName = keyof Settings;
 
 const syncSchema = z.pick(settingsSchema, {

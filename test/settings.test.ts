@@ -177,7 +177,7 @@ test.each(['Host', 'content-length', 'Transfer-Encoding', 'CONNECTION', 'Content
   'the token cannot be in the header %s, which every request needs',
   (PLATFORM_TOKEN_HEADER) => {
     expect(faultsOf({ ...minimal, PLATFORM_TOKEN_HEADER })).toEqual([
-      `PLATFORM_TOKEN_HEADER: expected a header that the request and its connection do not need, got "${PLATFORM_TOKEN_HEADER}"`,
+      `PLATFORM_TOKEN_HEADER: expected a header that HTTP itself does not use, got "${PLATFORM_TOKEN_HEADER}"`,
     ]);
   },
 );

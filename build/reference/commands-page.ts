@@ -81,9 +81,8 @@ const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``;
 const choicesOf = ({ argChoices = [] }: { readonly argChoices?: readonly string[] }) =>
   argChoices.length === 0 ? '' : `: ${argChoices.join(', ')}`;
 
-const remarkOn = ({ mandatory, defaultValue }: Option) =>
-  mandatory
-    ? ' (required)'
-    : defaultValue === undefined || defaultValue === true
-      ? ''
-      : ` (default: ${JSON.stringify(defaultValue)})`;
+/** The default of an option in brackets, as in `--help`; empty if it has none. */
+const remarkOn = ({ defaultValue, defaultValueDescription }: Option) =>
+  defaultValue === undefined || defaultValue === true
+    ? ''
+    : ` (default: ${defaultValueDescription ?? JSON.stringify(defaultValue)})`;

@@ -9,13 +9,14 @@ import { reportLateStart } from '../late-start.ts';
 import { writeLine } from '../log-lines.ts';
 
 /**
- * One quiet poll is enough, since this runs again in an hour. It is a long poll, since that asks all servers of SQS.
+ * One empty receive is enough, since this runs again in an hour. It must be a long poll: only those query all SQS
+ * servers.
  */
 const POLLS = { waitSeconds: 1, emptyPolls: 1 };
 
 const movesFrom = z.object({ from: z.array(z.string()) });
 
-/** Moves the messages of queues without a function, which its event names, to the queue of all jobs. */
+/** Moves messages to the main queue from the queues listed in the event, which no function reads. */
 export async function handler(event: unknown, context: Context) {
   return invocations.run(context, async (nearEnd) => {
     reportLateStart(event, process.env);

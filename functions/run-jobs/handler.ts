@@ -6,13 +6,13 @@ import { createInvocations, openAtStart } from '../invocations.ts';
 import { writeLine } from '../log-lines.ts';
 import { createMetrics } from '../metrics.ts';
 
-/** Runs jobs from the queue. The response names the messages that are not finished, which return to the queue. */
+/** Runs jobs from the queue. The response lists the messages that were not finished, which return to the queue. */
 export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   return invocations.run(context, async () => {
     const { worker, metrics } = await ready();
     using _ = { [Symbol.dispose]: metrics.flush };
     const failed = await worker.run(event.Records.map(parseRecord), context.getRemainingTimeInMillis());
-    // If the table is unavailable, the next invocation adds these counts too.
+    // If the table is unavailable, the next invocation adds these counts to its own.
     const day = await worker.addToDay(metrics.scored()).catch(() => undefined);
     if (day !== undefined) metrics.scoredInDay(day);
     return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };

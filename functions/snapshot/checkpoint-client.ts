@@ -2,8 +2,8 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import { type AwsEnvironment, awsClientConfig } from '../../lib/base/aws/index.ts';
 
 /**
- * Creates the client with which an execution stores its steps, because the SDK's own client uses no proxy. The time limits
- * are those of that client.
+ * Creates the client with which a durable execution stores its steps. The SDK's own client cannot use a proxy; its time
+ * limits are used here too.
  */
 export function createCheckpointClient(environment: AwsEnvironment): LambdaClient {
   const limits = { connectionTimeoutMs: 5_000, requestTimeoutMs: 55_000 };

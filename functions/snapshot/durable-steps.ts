@@ -2,6 +2,7 @@ import type { DurableContext } from '@aws/durable-execution-sdk-js';
 import { type InHand, traced } from '../../lib/base/aws/index.ts';
 import { afterStepFailure, type DurableSteps } from '../../lib/snapshot/index.ts';
 
+/** Options for `durableSteps`. */
 export type StepsOptions = {
   /** Returns numbers from 0 up to 1. Default: `Math.random`. */
   readonly random?: () => number;
@@ -44,9 +45,9 @@ export const durableSteps = (
     ),
   wait: (ms) => context.wait({ seconds: seconds(ms) }),
   remainingMs: () => context.lambdaContext.getRemainingTimeInMillis(),
-  // At this point, no time of the invocation was used.
+  // The whole time limit, since the invocation has only just started.
   limitMs: context.lambdaContext.getRemainingTimeInMillis(),
 });
 
-/** Durations in Lambda are whole seconds, at least one. */
+/** Converts milliseconds to a duration of Lambda: whole seconds, at least one. */
 const seconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));

@@ -12,11 +12,12 @@ import { createMetrics } from '../metrics.ts';
 import { createCheckpointClient } from './checkpoint-client.ts';
 import { durableSteps } from './durable-steps.ts';
 
-/** Takes the snapshot of a job, over as many invocations as it needs. */
+/** Takes the snapshot that a job asks for, over as many invocations as it needs. */
 export const handler: DurableLambdaHandler = async (event, context) => {
   return await invocations.run(context, async () => {
     const { metrics } = await ready();
-    // Flushes here and not within the execution, since no code after a wait runs when an execution is suspended.
+    // Flushed here and not within the execution: when an execution is suspended at a wait, the code after it does
+    // not run.
     using _ = { [Symbol.dispose]: metrics.flush };
     return await takeOver(event, context);
   });

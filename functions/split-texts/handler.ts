@@ -8,13 +8,13 @@ import { createInvocations, openAtStart } from '../invocations.ts';
 import { writeLine } from '../log-lines.ts';
 import { createMetrics } from '../metrics.ts';
 
-/** The fields that are used of the event that S3 sends for a new object. */
+/** The fields of S3's event for a new object that are used here. */
 type ObjectCreated = {
   readonly bucket: { readonly name: string };
   readonly object: { readonly key: string };
 };
 
-/** Splits a request from the inbox into jobs. */
+/** Splits the texts of a request in the inbox into jobs. */
 export async function handler(
   { detail: { bucket, object } }: EventBridgeEvent<'Object Created', ObjectCreated>,
   context: Context,

@@ -12,9 +12,9 @@ import { measuredLine, problemLine, writeLine } from '../log-lines.ts';
 import { throttledProblems } from '../throttling.ts';
 
 /**
- * Reports as a problem each place whose newest published run is too old, and each scheduled function whose job did not
- * arrive. The event lists the expected snapshots and functions, or says that a job is due now. The handler also repeats
- * the reports that the platform refuses the token, or throttles one operation, until a call succeeds.
+ * Reports as a problem each place whose newest published run is too old, and each scheduled job of a function that did
+ * not arrive. The event lists the expected snapshots and jobs, or says that a job is due now. As long as no call
+ * succeeds, the handler also repeats the reports that the platform refuses the token or throttles one operation.
  */
 export async function handler(event: unknown, context: Context) {
   return invocations.run(context, async (nearEnd) => {

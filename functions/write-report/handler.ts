@@ -8,7 +8,7 @@ import { createInvocations, openAtStart } from '../invocations.ts';
 import { reportLateStart } from '../late-start.ts';
 import { problemLine, writeLine } from '../log-lines.ts';
 
-/** Writes the report if it does not show the last published runs, and sends the digests of runs that have none yet. */
+/** Writes the report if it does not show the last published runs. Sends the digests of runs for which none was sent. */
 export async function handler(event: unknown, context: Context) {
   return invocations.run(context, async (nearEnd) => {
     reportLateStart(event, process.env);

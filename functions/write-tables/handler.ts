@@ -8,12 +8,12 @@ import { createInvocations, openAtStart } from '../invocations.ts';
 import { writeLine } from '../log-lines.ts';
 
 /**
- * No file is started with less time left than this, in milliseconds. A file takes seconds; a file that is not finished is
- * started again the next time.
+ * No file is started if less time than this is left, in milliseconds. A file takes seconds. A file that is not finished
+ * is started again by the next invocation.
  */
 const MIN_LEFT_MS = 120_000;
 
-/** Builds missing tables of runs: of one place after a publication, and of all places at night. */
+/** Builds the missing tables of runs: for one place after a publication, and for all places at night. */
 export async function handler(event: unknown, context: Context) {
   return invocations.run(context, async (nearEnd) => {
     const { store, partitions, logger } = await ready();

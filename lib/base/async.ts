@@ -1,6 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Waits for `ms` milliseconds, or not at all if `ms` is negative. Rejects with the signal's reason once it is aborted. */
+/**
+ * Waits for `ms` milliseconds, or not at all if `ms` is negative. If the signal is aborted, rejects with its
+ * reason.
+ */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   try {
     await delay(Math.max(0, ms), undefined, signal && { signal });
@@ -17,14 +20,17 @@ export type BackoffLimits = {
   readonly maxDelayMs: number;
 };
 
-/** The wait before retry `retry` (1 is the first), with full jitter. Source: "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. */
+/**
+ * The wait before retry `retry` (1 is the first), with full jitter. Source: "Exponential Backoff And Jitter", AWS
+ * Architecture Blog, 2015.
+ */
 export function backoffMs(retry: number, random: number, { baseDelayMs, maxDelayMs }: BackoffLimits): number {
   return Math.floor(random * Math.min(maxDelayMs, baseDelayMs * 2 ** (retry - 1)));
 }
 
 /**
- * Wraps `open` so that it runs once: later calls return the first result. If `open` fails, its callers get the error, and
- * the next call tries again.
+ * Wraps `open` so that it runs once: later calls return the first result. If `open` fails, its callers get the
+ * error, and the next call tries again.
  */
 export function once<T>(open: () => T | Promise<T>): () => Promise<Awaited<T>> {
   let opened: Promise<Awaited<T>> | undefined;
@@ -51,12 +57,12 @@ type ReadAheadOptions<Item, Result> = {
 };
 
 /** Maximum bytes of memory for results that are read ahead, estimated from the sizes of the latest results. */
-const AHEAD_BYTES = 64 * 1024 * 1024;
+const MAX_AHEAD_BYTES = 64 * 1024 * 1024;
 
 /**
- * Reads in parallel, and yields in the order of the items. The first failure aborts all other reads, and is thrown after
- * the results of earlier items. With `sizeOf`, the first item is read alone, and fewer items are read ahead after large
- * results.
+ * Reads in parallel, and yields in the order of the items. The first failure aborts all other reads, and is thrown
+ * after the results of earlier items. With `sizeOf`, the first item is read by itself, and fewer items are read
+ * ahead after large results.
  */
 export async function* readAhead<Item, Result>({
   items,
@@ -68,7 +74,7 @@ export async function* readAhead<Item, Result>({
   const ended = new AbortController();
   const signal = given === undefined ? ended.signal : AbortSignal.any([given, ended.signal]);
   let failed: { readonly error: unknown } | undefined;
-  /** Never rejects, since the consumer may be gone. */
+  // Never rejects: the consumer may have stopped iterating, and an unhandled rejection would end the process.
   const start = async (item: Item) => {
     try {
       return { result: await read(item, signal) };
@@ -83,7 +89,7 @@ export async function* readAhead<Item, Result>({
   const queue: ReturnType<typeof start>[] = [];
   let started = 0;
   const fill = (beingYielded: number) => {
-    const fits = sizes.length === 0 ? 1 : Math.floor(AHEAD_BYTES / Math.max(1, ...sizes));
+    const fits = sizes.length === 0 ? 1 : Math.floor(MAX_AHEAD_BYTES / Math.max(1, ...sizes));
     const max = sizeOf === undefined ? concurrency : Math.min(concurrency, Math.max(1, fits) - beingYielded);
     const free = ended.signal.aborted ? 0 : Math.max(0, max - queue.length);
     queue.push(...items.slice(started, started + free).map(start));

@@ -25,9 +25,9 @@ import { withSettingsFile } from './options/settings-file.ts';
 import { hideSecrets } from './terminal/hide-secrets.ts';
 import { createLogLines } from './terminal/log-lines.ts';
 import {
-  type Ended,
+  type ExitStatus,
   exitCodes,
-  printFound,
+  printCommandResult,
   processTerminal,
   shownLines,
   type Terminal,
@@ -48,12 +48,12 @@ function createHintRewriter(
   return (hint) => hint.replaceAll(COMMAND_LINE, `${start.replaceAll('$', '$$$$')} `);
 }
 
-/** Matches the name of the program before a command. (A message begins with `platform-sync: ` instead.) */
+/** Matches the name of the program before a command. (An error message begins with `platform-sync: `, with a colon.) */
 const COMMAND_LINE = /(?<![\w./-])(?:npx )?platform-sync (?=[a-z]+(?:-[a-z]+)*(?![\w/.:]))/g;
 
 /**
  * Runs one command line and returns its exit code: 0 done, 1 failed, 2 wrong usage or settings, 3 incomplete, 130
- * stopped with nothing to resume. Never throws and never ends the process.
+ * stopped by Ctrl-C without a run that can be resumed. Never throws, and never ends the process.
  */
 export async function runCommandLine(
   argv: readonly string[],
@@ -67,13 +67,13 @@ export async function runCommandLine(
     given.err(shortened(hide(rewriteHint(text.slice(0, 2 * MAX_MESSAGE_LENGTH))), MAX_MESSAGE_LENGTH));
   const terminal: Terminal = {
     ...given,
-    // Includes the settings file once a command begins.
+    // A getter, since the settings file is added when the command begins.
     get environment() {
       return environment;
     },
     err,
     ...(given.screen === undefined ? {} : { log: createLogLines({ err, now: Date.now }) }),
-    // JSON is made safe to print here, for all commands.
+    // Here JSON is made safe to print, for all commands.
     out: (text) => {
       hasPrinted = true;
       given.out(isJson ? shownJson(text) : hasHints ? rewriteHint(text) : text);
@@ -82,7 +82,7 @@ export async function runCommandLine(
   let isJson = false;
   let hasHints = false;
   let hasPrinted = false;
-  let ended: Ended = 'done';
+  let ended: ExitStatus = 'done';
   const program = createProgram(terminal, (finished) => {
     ended = finished;
   });
@@ -103,15 +103,18 @@ export async function runCommandLine(
   } catch (error) {
     const explained = explain(error, terminal);
     ended = explained.ended;
-    // Exactly one JSON value may be printed. So after results, only the exit code shows an error.
+    // Only one JSON value may be printed. If results were printed, only the exit code shows the error.
     if (explained.error !== undefined && argv.includes('--json') && !hasPrinted)
       terminal.out(shownJson(hide(printJson({ error: explained.error }, 2))));
   }
-  // If some output was lost, the command has failed, however it ended itself.
+  // If some output was lost, the command has failed, whatever it returned.
   return terminal.outputFault?.()?.kind === 'lost' ? exitCodes.failed : exitCodes[ended];
 }
 
-/** Throws a `bad-location` StoreError if the store does not exist, as in the wrong folder. Creates nothing. */
+/**
+ * Throws a `bad-location` StoreError if the store does not exist, for example because the command was started in the
+ * wrong folder. Creates nothing.
+ */
 async function checkStoreOf(command: Command, { environment, openStore }: Terminal): Promise<void> {
   const { needsStore }: CommandFamily[string] = commands[pathOf(command) as CommandPath];
   if (needsStore !== false && openStore === undefined) await checkStoreExists(storeLocation(environment));
@@ -137,26 +140,26 @@ const OPTIONS = [
 
 /** Adds these options to the program and, hidden from help, to every command below it. */
 function addSettingsOptions(command: Command, isHidden = false): void {
-  for (const [flags, means] of OPTIONS) command.addOption(new Option(flags, means).hideHelp(isHidden));
+  for (const [flags, help] of OPTIONS) command.addOption(new Option(flags, help).hideHelp(isHidden));
   for (const below of command.commands) addSettingsOptions(below, true);
 }
 
 /**
  * Creates the program with all commands. They write to the terminal, and throw where commander would end the process.
  */
-export function createProgram(terminal: Terminal, finish: (ended: Ended) => void): Command {
+export function createProgram(terminal: Terminal, finish: (ended: ExitStatus) => void): Command {
   const program = new Command('platform-sync')
     .description(
-      'Copies the metadata of a cloud BI platform to S3 or a folder, and sends work back to it in bulk.',
+      'Copies the metadata of a cloud BI platform to S3 or a folder every night, and makes changes and runs jobs on it in bulk.',
     )
     .version(packageVersion(), '-v, --version', 'print the version')
     .helpCommand('help [command...]', 'print the help of a command')
+    .helpOption('-h, --help', 'print this help')
     .configureHelp({ helpWidth: Math.max(80, terminal.width ?? 100) })
     .showHelpAfterError('(see --help)')
-    // An option after a command's name belongs to that command, even if its parent has one with the same
-    // name.
+    // An option after a command's name belongs to that command, even if its parent has an option of this name.
     .enablePositionalOptions()
-    // Every command below inherits these two: it throws instead of ending the process.
+    // All commands inherit the next two settings: they throw instead of ending the process.
     .exitOverride()
     .configureOutput({
       // Help contains command lines to paste, and is printed before the hook `preAction` runs.
@@ -175,7 +178,7 @@ export function createProgram(terminal: Terminal, finish: (ended: Ended) => void
       const { default: run } = await load();
       const flags = all.at(-2);
       const found = await run(all.slice(0, -2) as never, flags as never, terminal, command);
-      finish(typeof found === 'string' ? found : printFound(found, flags.json, terminal));
+      finish(typeof found === 'string' ? found : printCommandResult(found, flags.json, terminal));
     });
   }
   addSettingsOptions(program);
@@ -192,7 +195,7 @@ function packageVersion(): string {
 }
 
 /**
- * Runs `help jobs cancel` as `jobs cancel --help`, and `help jbos` as `jbos`, so that commander suggests the
+ * Turns `help jobs cancel` into `jobs cancel --help`, and `help jbos` into `jbos`, for which commander suggests the
  * nearest command.
  */
 function helpOf([first, ...words]: readonly string[], program: Command): readonly string[] {
@@ -205,15 +208,15 @@ function helpOf([first, ...words]: readonly string[], program: Command): readonl
   return isKnown ? given : words.slice(0, 1);
 }
 
-/** If the error is about an unknown subcommand: a hint with the names of all subcommands. Otherwise ''. */
+/** A hint with the names of all subcommands if the error is about an unknown subcommand; otherwise ''. */
 const namedBelow = (error: string, { commands: below }: Command): string =>
   error.startsWith('error: unknown command')
     ? `(expected one of ${below.map((each) => each.name()).join(', ')})\n`
     : '';
 
 /**
- * A hint with the subcommand that was probably meant, or ''. Commander reports `jobs canel ID` as one argument too
- * many for `jobs`.
+ * A hint with the subcommand that was probably meant, or ''. It is needed because commander reports `jobs canel ID`
+ * only as too many arguments for `jobs`.
  */
 function meantBy(error: string, program: Command): string {
   const [, name, first = ''] =
@@ -243,7 +246,7 @@ declare module './command.ts' {
   }
 }
 
-/** All commands, by their words. */
+/** All commands, by the words that a user types. */
 const commands: { readonly [Path in CommandPath]: DefinitionOf<Path> } = Object.assign(
   {},
   ...Object.values(families),
@@ -263,7 +266,7 @@ const runnable: {
 const handlerOf = (path: string) =>
   path in commands ? runnable[path as keyof typeof runnable].load : undefined;
 
-/** Adds all commands to the program, and returns them with their words. */
+/** Adds all commands to the program. Returns each with the words that a user types. */
 const addCommands = (program: Command): readonly (readonly [path: string, added: Command])[] =>
   Object.entries<CommandFamily>(families).flatMap(([heading, family]) =>
     Object.entries(family).map(

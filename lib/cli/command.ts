@@ -1,14 +1,14 @@
 import { Argument, type Command, InvalidArgumentError, type Option } from 'commander';
-import type { Ended, Found, Terminal } from './terminal/terminal.ts';
+import type { CommandResult, ExitStatus, Terminal } from './terminal/terminal.ts';
 
-/** Parses what was typed. `before`: the value so far, for an option that is repeated. */
-type Read = (text: string, before: never) => unknown;
+/** Parses what was typed. `before`: the value so far, if the option may be repeated. */
+type Parse = (text: string, before: never) => unknown;
 
-/** An argument or option: how it is typed, its help, how it is parsed or its possible words, and its default. */
+/** An argument or option: how it is typed, its help, its parser or its possible values, and its default. */
 type ParameterSpec = readonly [
   typed: string,
   help: string,
-  read?: Read | readonly string[] | undefined,
+  parse?: Parse | readonly string[] | undefined,
   fallback?: unknown,
 ];
 
@@ -24,15 +24,15 @@ type CommandDefinition = {
   readonly needsStore?: false;
   /** False if the command has no option --json. */
   readonly json?: false;
-  /** Creates options that help lists before `options`. They are created anew for each command. */
+  /** Creates the options that the help lists before `options`, anew at each call. */
   readonly extraOptions?: () => readonly Option[];
   /** Command lines without `platform-sync`, shown in its help. */
   readonly examples: readonly string[];
-  /** Loads the module whose default export runs the command. Absent: the command only groups subcommands. */
+  /** Loads the module whose default export runs the command. Absent for a command that only groups subcommands. */
   readonly load?: () => Promise<unknown>;
 };
 
-/** Commands, by the words that lead to them, such as `jobs cancel`. */
+/** Commands, by the words that a user types to run them, such as `jobs cancel`. */
 export type CommandFamily = Readonly<Record<string, CommandDefinition>>;
 
 type Word<Typed> = Typed extends `${infer First} ${string}` ? First : Typed;
@@ -40,14 +40,14 @@ type Camel<Name> = Name extends `${infer First}-${infer Rest}`
   ? `${First}${Capitalize<Camel<Rest>>}`
   : Name & string;
 /** The name of an option's value: `dryRun` for `--dry-run`, `tables` for `--no-tables`. */
-type NameOf<Typed> = Typed extends `--no-${infer Name}`
+type OptionName<Typed> = Typed extends `--no-${infer Name}`
   ? Camel<Word<Name>>
   : Typed extends `--${infer Name}`
     ? Camel<Word<Name>>
     : never;
 
-type ValueOf<Each> = Each extends readonly [string, string, infer Reads extends Read, ...unknown[]]
-  ? ReturnType<Reads>
+type ValueOf<Each> = Each extends readonly [string, string, infer Parser extends Parse, ...unknown[]]
+  ? ReturnType<Parser>
   : Each extends readonly [string, string, readonly (infer Words)[], ...unknown[]]
     ? Words
     : Each extends readonly [infer Typed, ...unknown[]]
@@ -69,13 +69,13 @@ type WithFallback<Options extends readonly ParameterSpec[]> = Extract<
 
 /** The values of options, by name. Only those that are required or have a default are always present. */
 type Flags<Required extends readonly ParameterSpec[], Options extends readonly ParameterSpec[]> = {
-  readonly [Each in Required[number] | WithFallback<Options> as NameOf<Each[0]>]: ValueOf<Each>;
+  readonly [Each in Required[number] | WithFallback<Options> as OptionName<Each[0]>]: ValueOf<Each>;
 } & {
-  readonly [Each in Exclude<Options[number], WithFallback<Options>> as NameOf<Each[0]>]?: ValueOf<Each>;
+  readonly [Each in Exclude<Options[number], WithFallback<Options>> as OptionName<Each[0]>]?: ValueOf<Each>;
 };
 
-/** The values of arguments; those in brackets may be absent. */
-type Given<Arguments> = {
+/** The values of arguments; an argument in brackets, such as `[id]`, may be absent. */
+type ArgumentValues<Arguments> = {
   readonly [Key in keyof Arguments]: Arguments[Key] extends readonly [`[${infer Rest}`, ...unknown[]]
     ? Rest extends `${string}...]`
       ? ValueOf<Arguments[Key]>
@@ -92,7 +92,7 @@ export interface Registry {}
 
 type Families = Registry['families'];
 
-/** The words that lead to a command, such as `jobs cancel`. */
+/** The words that a user types to run a command, such as `jobs cancel`. */
 export type CommandPath = { readonly [Name in keyof Families]: keyof Families[Name] }[keyof Families];
 
 /** The definition of a command. */
@@ -117,13 +117,13 @@ export type FlagsOf<Path extends CommandPath> = Flags<
 
 /** Runs a command with its parsed arguments and options. Returns how it ended, possibly with what to print. */
 export type Run<Path extends CommandPath> = (
-  given: Given<Parameters<Path, 'arguments'>>,
+  given: ArgumentValues<Parameters<Path, 'arguments'>>,
   flags: FlagsOf<Path>,
   terminal: Terminal,
   command: Command,
-) => Promise<Ended | Found> | Ended | Found;
+) => Promise<ExitStatus | CommandResult> | ExitStatus | CommandResult;
 
-/** Adds a command below the words that lead to it. `heading`: its section in the program's help. */
+/** Adds a command to the program, below the command that groups it. `heading`: its section in the program's help. */
 export function addCommand(
   program: Command,
   path: string,
@@ -135,18 +135,26 @@ export function addCommand(
     .slice(0, -1)
     .reduce((at, word) => at.commands.find((each) => each.name() === word) ?? at, program);
   const command = parent.command(words.at(-1) ?? '').description(definition.description);
-  for (const [typed, help, read, fallback] of definition.arguments ?? [])
-    if (Array.isArray(read)) command.addArgument(new Argument(typed, help).choices(read));
-    else command.argument(typed, help, read as never, fallback);
-  for (const each of definition.required ?? []) command.requiredOption(...asCommander(each));
+  for (const [typed, help, parse, fallback] of definition.arguments ?? [])
+    if (Array.isArray(parse)) command.addArgument(new Argument(typed, help).choices(parse));
+    else command.argument(typed, help, parse as never, fallback);
+  for (const [typed, help, parse] of definition.required ?? [])
+    command.requiredOption(...asCommander([typed, `${help} (required)`, parse]));
   for (const each of definition.extraOptions?.() ?? []) command.addOption(each);
   for (const each of definition.options ?? []) command.option(...asCommander(each));
-  if (definition.json !== false) command.option('--json', 'print the outcome as one JSON value');
-  for (const each of command.options) if (each.required) refuseOptions(each, command);
+  if (definition.json !== false) command.option('--json', 'print the result as JSON');
+  for (const each of command.options) {
+    if (each.required) refuseOptions(each, command);
+    if (Array.isArray(each.defaultValue)) each.default(each.defaultValue, 'none');
+  }
   if (words.length === 1 && heading !== '') command.helpGroup(`${heading}:`);
   const lines = definition.examples.map((line) => `  platform-sync ${line}`);
-  return command.addHelpText('after', ['', 'Examples:', ...lines].join('\n'));
+  return command.addHelpText('after', ['', 'Examples:', ...lines, '', GLOBAL_OPTIONS].join('\n'));
 }
+
+/** The last line of each command's help, since these options are listed only in the program's help. */
+const GLOBAL_OPTIONS =
+  'Every command also takes --env-file, --profile and --new-ledger: see platform-sync help';
 
 /** Refuses an option's name as the value of `option`, since the value was most likely forgotten. */
 function refuseOptions(option: Option, command: Command): void {
@@ -162,6 +170,6 @@ function refuseOptions(option: Option, command: Command): void {
 const asCommander = (spec: ParameterSpec) =>
   spec as unknown as [typed: string, help: string, read: (text: string) => unknown, fallback: unknown];
 
-/** The words that lead to a command, such as `snapshot files`. */
+/** The words that a user types to run a command, such as `snapshot files`. */
 export const pathOf = (command: Command): string =>
   command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`.trim();

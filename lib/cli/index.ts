@@ -1,4 +1,4 @@
-/* The command line. It is started through `bin.js`. The pages that document the commands read their definitions here. */
+/* The command line, which `bin.js` starts. The generated page of commands is built from these definitions. */
 
 export { addCommand, type CommandFamily } from './command.ts';
 export { families } from './command-line.ts';

@@ -10,32 +10,33 @@ type ChangeBudget = Parameters<BudgetItem['change']>[1];
  * after it opened gets a response. Once `probeAtMs` has passed, the worker that writes a later `probeAtMs` probes; if
  * that worker dies, the next one is elected in the same way.
  *
- * Failures of jobs alone cannot open the breaker: several in a row only raise a suspicion. It opens if a harmless read
- * fails too, which has only the platform, its address and the token in common with a job.
+ * Failures of jobs cannot open the breaker by themselves: several in a row only raise a suspicion. The breaker
+ * opens if a harmless read also fails, since that read has only the platform, its address and the token in common
+ * with a job.
  */
 
 /** Why a call got no usable response. If other calls get none either, the platform is unavailable. */
 type OutageCause = 'unreachable' | 'refused token' | 'server errors' | 'not the platform';
 
-/** What a call shows about the platform. `neither`: the call was throttled, or shows nothing. */
+/** What a call shows about the platform. `neither`: nothing, for example because the call was throttled. */
 export type CallOutcome = 'answered' | 'neither' | OutageCause;
 
 /** Stops jobs while all calls to the platform fail in the same way. */
 export type Breaker = {
-  /** Reports a call that ended now and began `tookMs` ago. */
+  /** Reports a call that has just ended and began `tookMs` ago. */
   ended(outcome: CallOutcome, tookMs: number): void;
   /** Reports a budget that was read or written. */
   onBudget(budget: Pick<Budget, 'breaker' | 'tokenRefusedAtMs'>): void;
   /**
-   * Milliseconds until the next probe; undefined if jobs may be taken. It may read the item and probe. Do not wait
-   * for it while holding a concurrency slot: the probe may need that slot.
+   * Milliseconds until the next probe; undefined if jobs may be taken. May read the budget and send a probe. Do not
+   * await it while holding a concurrency slot: the probe may need that slot.
    */
   blockedMs(): Promise<number | undefined>;
-  /** Like `blockedMs`, but without a read or a probe; one second if an outage is suspected. */
+  /** Like `blockedMs`, but never reads or probes; one second while an outage is suspected. */
   knownBlockedMs(): number | undefined;
   /**
-   * Like `knownBlockedMs`, for a job whose request was sent: only a confirmed outage stops the job, since its own
-   * failures may have raised the suspicion. A suspicion starts a check in the background.
+   * Like `knownBlockedMs`, but for a job that has already sent a request: only a confirmed outage stops it, since
+   * its own failures may have raised the suspicion. If there is a suspicion, starts to check it in the background.
    */
   knownOutageMs(): number | undefined;
 };
@@ -52,7 +53,7 @@ type FleetBreakerOptions = {
 /** This many failures in a row raise a suspicion. */
 const SUSPICIOUS_FAILURES = 3;
 
-/** How long calls must have failed before the breaker opens: shorter faults are left to retries. */
+/** How long calls must have failed before the breaker opens. Retries are enough for shorter outages. */
 const MIN_OUTAGE_MS = 2_000;
 
 const PROBE_EVERY_MS = 10_000;
@@ -61,16 +62,16 @@ const PROBE_EVERY_MS = 10_000;
 const MAX_CLOSED_AGE_MS = 30_000;
 const MAX_OPEN_AGE_MS = 1_000;
 
-/** After a probe has refuted a suspicion, no new suspicion is raised for this long: the jobs themselves are at fault. */
+/** How long no new suspicion is raised after a probe has refuted one: the jobs themselves caused the failures. */
 const REFUTED_MS = 5_000;
 
 /** How long a call waits while an outage is suspected: longer than a probe takes. */
 const SUSPECTED_MS = 1_000;
 
-/** For this long after another worker ended an outage, a new outage stops only this worker and not the fleet. */
+/** For this long after another worker ended an outage, a new suspicion stops only this worker and not the fleet. */
 const LOCAL_OUTAGE_MS = 60_000;
 
-/* Ages are measured by a clock that is never set. Only times in the budget are by the workers' own clocks. */
+/* Ages are measured by a clock that never changes (`steady`). Only the times in the budget are from workers' own clocks. */
 
 type Streak = { readonly failures: number; readonly sinceMs: number; readonly cause: OutageCause };
 
@@ -80,7 +81,7 @@ type Known = {
   readonly openMs: number;
   /** When this worker first saw the breaker's present state. */
   readonly seenMs: number;
-  /** Whether only this worker is cut off, while the fleet's breaker is closed. */
+  /** Whether only this worker is stopped, while the fleet's breaker is closed. */
   readonly isLocal: boolean;
 };
 
@@ -95,7 +96,7 @@ type State = FleetBreakerOptions & {
 };
 
 /**
- * Creates the breaker of a fleet, for one worker. While the table is unavailable, each worker decides alone.
+ * Creates the breaker of a fleet, for one worker. While the table is unavailable, each worker decides for itself.
  */
 export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
   const never = Number.NEGATIVE_INFINITY;
@@ -184,7 +185,7 @@ async function probeSuspicion(state: State): Promise<void> {
   }
 }
 
-/** Opens the fleet's breaker; only this worker's breaker if another worker has ended an outage in the last minute. */
+/** Opens the fleet's breaker, or only this worker's if another worker has ended an outage in the last minute. */
 async function open(state: State, { sinceMs: openMs, cause }: Streak): Promise<void> {
   const { clock, steady, item } = state;
   const nowMs = clock.now();
@@ -197,8 +198,8 @@ async function open(state: State, { sinceMs: openMs, cause }: Streak): Promise<v
 }
 
 /**
- * How long until this worker may probe: until `probeAtMs`, or until the state has not changed for one interval, in
- * case the prober's clock is ahead.
+ * How long until this worker may probe: until `probeAtMs`, or until the state has not changed for one interval,
+ * whichever is first. The clock of the worker that wrote `probeAtMs` may be ahead.
  */
 const untilProbeMs = ({ clock, steady }: State, { breaker, seenMs }: Known): number =>
   Math.min(breaker.probeAtMs - clock.now(), seenMs + PROBE_EVERY_MS - steady());
@@ -267,7 +268,7 @@ function applyState(state: State, breaker: OpenBreaker | undefined): void {
   state.known = { breaker, openMs, seenMs: isSame ? known.seenMs : nowMs, isLocal: false };
 }
 
-/** Returns the result of the work on the table; undefined if the table is unavailable. */
+/** Returns the result of `work`; undefined if the table is unavailable. */
 async function ifAvailable<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
@@ -278,21 +279,21 @@ async function ifAvailable<T>(work: () => Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * Minimum time between two writes of this worker that its token is refused: another worker's token may be accepted,
- * which deletes the record each time.
+ * Minimum time between two records of this worker that its token is refused. Without it, this worker would write the
+ * record again and again if another worker's token is accepted, since that deletes the record each time.
  */
 const RECORD_EVERY_MS = 60_000;
 
 /**
- * Records in the budget when the platform began to refuse the token. The record stays until a call that began later
- * is accepted, even if no calls are made. A write that fails is repeated after a later call.
+ * Records in the budget since when the platform has refused the token. The record stays until a call that began later
+ * is accepted. If a write fails, it is tried again after a later call.
  */
 function createRefusedTokenRecord(
   item: Pick<BudgetItem, 'change'>,
   { now, steady = now }: Pick<Clock, 'now' | 'steady'>,
 ) {
   let sinceMs: number | undefined;
-  /** When this worker learned of the refusal, and when it last wrote it, by a clock that is never set. */
+  /** When this worker learned of the refusal, and when it last recorded one, on the steady clock. */
   let learnedMs = Number.NEGATIVE_INFINITY;
   let writtenMs = Number.NEGATIVE_INFINITY;
   function setSince(nextMs: number | undefined): void {
@@ -313,7 +314,7 @@ function createRefusedTokenRecord(
     });
   }
   return {
-    /** Reports how a call ended, and when it began, by the clock that is never set. */
+    /** Reports how a call ended, and when it began on the steady clock. */
     ended(outcome: CallOutcome, beganMs: number): void {
       const mayWrite = sinceMs === undefined && steady() - writtenMs >= RECORD_EVERY_MS;
       if (outcome === 'refused token' && mayWrite) writeSince(now());

@@ -18,7 +18,7 @@ export type Budget = {
   readonly tatMs?: number | undefined;
   /** The number of 429s and resets of the line so far. Slots that were reserved at a lower number are void. */
   readonly incidents: number;
-  /** What was learned about the platform's limit. Every worker computes the rate from it. */
+  /** What has been learned about the platform's limit. Every worker computes the rate from it. */
   readonly throttle?: NonNullable<Parameters<typeof rateOf>[0]> | undefined;
   /** When each operation was last accepted and refused. */
   readonly operations?: Readonly<Record<string, OperationNews>> | undefined;
@@ -26,7 +26,7 @@ export type Budget = {
   /** The configured rate of the worker that reserved last. */
   readonly rate?: number | undefined;
   readonly breaker?: OpenBreaker | undefined;
-  /** When the platform first refused the token; undefined once it has accepted it again. */
+  /** Since when the platform has refused the token; undefined if it accepts the token. */
   readonly tokenRefusedAtMs?: number | undefined;
   /** The longest maximum wait of any process, in milliseconds; undefined before the first reservation. */
   readonly longestWaitMs?: number | undefined;
@@ -35,8 +35,7 @@ export type Budget = {
   /** The fleet's rate as set by an operator. It applies if it is below the configured rate. */
   readonly capRate?: number | undefined;
   /**
-   * How much the delays of the workers' calls may differ, in milliseconds. Absent: as much as between
-   * different machines.
+   * How much the delays of the workers' calls may differ, in milliseconds. Default: `MACHINES_DRIFT_MS`.
    */
   readonly driftMs?: number | undefined;
   /** Sums over all workers, for display. They include what a worker did before its last reservation. */
@@ -48,7 +47,7 @@ export type OperationNews = {
   /** When the last accepted call was sent. */
   readonly answeredAtMs?: number | undefined;
   readonly refusedAtMs?: number | undefined;
-  /** Start of the time in which only this operation is throttled. Its calls first wait in a separate line. */
+  /** Since when only this operation is throttled; absent if it is not. Its calls first wait in a separate line. */
   readonly aloneSinceMs?: number | undefined;
 };
 
@@ -63,11 +62,11 @@ export type OpenBreaker = {
 
 /** Where a fleet's budget is stored. Throws `TableError` if the table is unavailable; a change may have been stored. */
 export type BudgetItem = {
-  /** Reads the budget, including every change whose write got a response. */
+  /** Reads the budget. It includes every change whose write has returned. */
   read(): Promise<Budget>;
   /**
-   * Stores the budget that `next` returns, and returns it. If `next` returns undefined, nothing is stored.
-   * `next` is called again if another process wrote first.
+   * Stores the budget that `next` returns, and returns it; if `next` returns undefined, stores nothing. If another
+   * process wrote first, calls `next` again. `act`: what the change does, for errors.
    */
   change(act: string, next: ChangeBudget): Promise<Budget | undefined>;
   readonly onDate?: OnDate | undefined;
@@ -80,7 +79,7 @@ type ChangeBudget = (budget: Budget) => Budget | undefined;
 
 const noUsage: PaceUsage = { granted: 0, used: 0, wasted: 0, waitedMs: 0, throttled: 0 };
 
-/** The budget of a host to which no request was sent yet. */
+/** The budget of a host to which no request has been sent yet. */
 export const emptyBudget: Budget = { incidents: 0, tally: noUsage };
 
 /** A budget in this process's memory. */
@@ -98,7 +97,7 @@ export function createMemoryBudget(start = emptyBudget): BudgetItem {
 }
 
 /**
- * The budget with the times at which operations of this worker were last accepted; unchanged if the budget has these
+ * Adds the times at which this worker's operations were last accepted. Returns the same budget if it already has these
  * times to within a second.
  */
 export function withAnswered(budget: Budget, answered: ReadonlyMap<string, number>): Budget {
@@ -110,7 +109,10 @@ export function withAnswered(budget: Budget, answered: ReadonlyMap<string, numbe
   return { ...budget, operations: { ...operations, ...Object.fromEntries(updated) } };
 }
 
-/** Forgets all throttling: the line begins anew at `fromMs`, and all reserved slots become void. */
+/**
+ * Removes everything that was learned from throttling: the line starts again at `fromMs`, and all reserved slots
+ * are void.
+ */
 export const resetBudget = (budget: Budget, fromMs: number): Budget => ({
   ...budget,
   operations: undefined,
@@ -123,8 +125,8 @@ export const resetBudget = (budget: Budget, fromMs: number): Budget => ({
 export const BLOCK_MS = 250;
 
 /**
- * Maximum milliseconds after its time at which a slot may be used; the spacing allows for it. A later call would come
- * too close to the next calls.
+ * How late a slot may be used, in milliseconds; the spacing allows for this. A call that left later would be too close
+ * to the calls after it.
  */
 export const LATE_MS = 10;
 
@@ -137,20 +139,23 @@ const MACHINES_DRIFT_MS = 10;
 /** The lower of a worker's configured rate and the rate that an operator has set. */
 export const cappedRate = (rate: number, { capRate }: Budget): number => Math.min(rate, capRate ?? rate);
 
-/** A time further ahead than this, in milliseconds, was written by a wrong clock: no probe is due so late. */
+/** A time that is further ahead than this, in milliseconds, was written by a wrong clock: no probe is due so late. */
 const WRONG_CLOCK_MS = 60_000;
 
-/** The maximum wait of callers that set none, in milliseconds: how far ahead their line may reach. */
+/** The maximum wait that is reported for callers without a limit, in milliseconds. */
 const UNLIMITED_MS = 1_200_000;
 
-/** How often the process with the maximum wait repeats its report. */
+/** Milliseconds after which the process with the longest maximum wait repeats its report. */
 const REPEATED_MS = 30_000;
 
-/** The reported maximum wait, in milliseconds; 0 once every slot that was reserved with it is over. */
+/** The reported maximum wait, in milliseconds; 0 after every slot that was reserved with it has passed. */
 const longestWait = ({ longestWaitMs = 0, longestWaitAtMs = 0 }: Budget, nowMs: number): number =>
   Math.abs(nowMs - longestWaitAtMs) <= longestWaitMs + WRONG_CLOCK_MS ? longestWaitMs : 0;
 
-/** The latest end of the line that reservations can explain, since no call is granted a longer wait. */
+/**
+ * The latest end of the line that reservations can explain: no call may wait longer. A later end is due to a wrong
+ * clock.
+ */
 export const latestLineMs = (budget: Budget, maxWaitMs: number, nowMs: number): number =>
   nowMs + Math.max(longestWait(budget, nowMs), Math.min(maxWaitMs, UNLIMITED_MS)) + WRONG_CLOCK_MS;
 
@@ -164,8 +169,8 @@ export function maxWaitReport(budget: Budget, maxWaitMs: number, nowMs: number):
 }
 
 /**
- * Repairs a budget in which a wrong clock wrote future times: removes its throttling, and an end of the line
- * that reservations cannot explain.
+ * Repairs a budget in which a wrong clock wrote future times: removes the throttling, and marks the end of the line as
+ * wrong (`Infinity`), so that the next reservation sets it back.
  */
 function withoutFutureTimes(budget: Budget, nowMs: number): Budget {
   const { throttle } = budget;
@@ -173,7 +178,7 @@ function withoutFutureTimes(budget: Budget, nowMs: number): Budget {
   return { ...budget, throttle: undefined, tatMs: Number.POSITIVE_INFINITY };
 }
 
-/** The facts from which the line's throttling is computed, for a worker that may use at most `rate`. */
+/** The facts that the functions of `throttle-state.ts` need. `rate`: the worker's configured rate. */
 export const lineFacts = (rate: number, budget: Budget, nowMs: number): Parameters<typeof rateOf>[1] => ({
   cap: cappedRate(rate, budget),
   nowMs,
@@ -195,7 +200,7 @@ export function lineSpacing(rate: number, budget: Budget, nowMs: number): Spacin
   return { ...spacing, intervalMs: Math.min(spacing.intervalMs, maxMs) };
 }
 
-/** When the next slot starts, in epoch milliseconds; undefined: now. */
+/** When the next slot starts, in epoch milliseconds; undefined means now. */
 export function lineStartMs(
   budget: Budget,
   { maxWaitMs, nowMs }: { readonly maxWaitMs: number; readonly nowMs: number },
@@ -210,10 +215,10 @@ export function lineStartMs(
 export const fullSpacing = (rate: number, budget: Budget): Spacing =>
   spacingFor(cappedRate(rate, budget), allowanceMs(budget));
 
-/** The lateness and the differences of delays for which the spacing allows, in milliseconds. */
+/** The lateness and the difference between delays for which the spacing allows, in milliseconds. */
 const allowanceMs = ({ driftMs = MACHINES_DRIFT_MS }: Budget): number => LATE_MS + driftMs;
 
-/** The budget after a 429 of a call that was sent after the last 429. Slots that are not due yet become void. */
+/** The budget after a 429 for a call that was sent after the last 429. Slots that are not due yet become void. */
 export function afterRefusal(
   budget: Budget,
   refusal: {
@@ -246,7 +251,10 @@ type Spacing = {
   readonly toleranceMs: number;
 };
 
-/** A call that leaves late by at most this does not delay later calls, in milliseconds: timers are a little late. */
+/**
+ * A call that leaves at most this late, in milliseconds, does not delay later calls, since timers are a little
+ * late.
+ */
 const TOLERANCE_MS = 5;
 
 /** How much the delays of two requests to the platform may differ, in milliseconds. */
@@ -254,8 +262,9 @@ const DRIFT_MS = 5;
 
 /**
  * The spacing for a rate in requests a second: no sliding second, here or at the platform, has more than `k =
- * ceil(rate)` requests. k + 1 requests span at least `k × interval − tolerance`, which must be a second plus the drift
- * and `lateMs`. For a whole number, this costs 2 % of the rate for one process, and 3 % for a fleet.
+ * ceil(rate)` requests. To achieve that, k + 1 requests, which span at least `k × interval − tolerance`, must span a
+ * second plus the drift and `lateMs`. For a whole number, this costs 2 % of the rate for one process, and 3 % for a
+ * fleet.
  */
 function spacingFor(rate: number, lateMs = 0): Spacing {
   const max = Math.ceil(rate);
@@ -263,7 +272,7 @@ function spacingFor(rate: number, lateMs = 0): Spacing {
   return { intervalMs, toleranceMs: Math.min(TOLERANCE_MS, intervalMs / 2) };
 }
 
-/** The sums of what workers did, with the fields of `PaceCounts`. */
+/** Sums over what workers did, with the fields of `PaceCounts`. */
 type PaceUsage = {
   readonly granted: number;
   readonly used: number;
@@ -281,7 +290,7 @@ export const addUsage = (a: PaceUsage, b: PaceUsage, times = 1): PaceUsage => ({
   throttled: a.throttled + times * b.throttled,
 });
 
-/** Counts what one worker does, and which part of that it has reported to the budget. */
+/** Counts what one worker does, and how much of that it has reported to the budget. */
 export function createUsageReporter() {
   let counted = noUsage;
   let reported = noUsage;
@@ -300,8 +309,8 @@ export function createUsageReporter() {
 }
 
 /**
- * Creates a worker's view of the budget: the budget as last read or written, without future times of a wrong clock,
- * and passed through `started`. Rethrows errors of the item.
+ * Creates a worker's view of the budget: the budget as last read or written, without future times of a wrong clock.
+ * `started` adds what applies before a limit has been learned. Rethrows errors of the item.
  */
 export function createBudgetView(
   item: BudgetItem,
@@ -312,7 +321,7 @@ export function createBudgetView(
   let lastAt: AdjustedTime = () => Number.NEGATIVE_INFINITY;
   const lead = createDecayingMax();
 
-  // `at` is adjusted: the response itself may have set the clock.
+  // `at` follows the clock, since the response itself may have corrected the clock.
   const saw = (budget: Budget, at: AdjustedTime): Budget => {
     last = started(withoutFutureTimes(budget, clock.now()));
     lastAt = at;
@@ -326,9 +335,9 @@ export function createBudgetView(
   };
 
   return {
-    /** The budget as last seen; read if it was never seen. */
+    /** The budget as last seen; if it was never seen, reads it. */
     known: async () => last ?? read(),
-    /** The budget as last seen, without reading it; undefined before that. */
+    /** The budget as last seen; undefined if it was never seen. Never reads. */
     last: () => last,
     /** Milliseconds since the last view was requested. */
     ageMs: () => clock.now() - lastAt(),
@@ -341,7 +350,7 @@ export function createBudgetView(
       const changed = await item.change(act, (budget) => {
         at = trackTime(clock);
         const after = next(saw(budget, at));
-        // Only a reservation sets a line back that a wrong clock moved ahead. Every other change stores the line
+        // If a wrong clock moved the line ahead, only a reservation sets it back. Any other change stores the line
         // unchanged.
         if (after?.tatMs !== Number.POSITIVE_INFINITY) return after;
         return { ...after, tatMs: budget.tatMs, throttle: budget.throttle };

@@ -12,10 +12,10 @@ import type { Pace, RunOptions, Slot } from './pace.ts';
 import { isAtLimit, isProbing } from './throttle-state.ts';
 
 /*
- * The platform may refuse one operation while it accepts others, because of that operation's own limit or
- * used-up credits. In that case the operation gets a separate line in front of the fleet's. Its calls wait there, and
- * take no concurrency slot and no slot of the line from other calls. If all operations are refused, the fleet's line
- * slows down instead.
+ * The platform may refuse one operation while it accepts others, because that operation has its own limit or its
+ * credits are used up. In that case the operation gets a separate line in front of the fleet's line. Its calls wait
+ * there, so they take no concurrency slot and no slot of the line from other calls. If all operations are refused,
+ * the fleet's line slows down instead.
  */
 
 type ByOperationOptions = {
@@ -32,8 +32,8 @@ type ByOperationOptions = {
 };
 
 /**
- * An operation that was accepted at most this long ago shows that not all operations are refused. In a slow line,
- * the time of some slots is added.
+ * If another operation was accepted at most this long ago, in milliseconds, not all operations are refused. The time of
+ * some slots is added, since in a slow line calls are rare.
  */
 const RECENT_MS = 10_000;
 const RECENT_SLOTS = 8;
@@ -44,7 +44,7 @@ type OwnLine = { readonly line: Pace; readonly view: BudgetView };
 type Own = { readonly line: Pace; readonly slot: Slot };
 type Sent = { readonly operation: string; readonly own: Own | undefined };
 
-/** Creates a pace in which an operation that is throttled alone waits alone. */
+/** Creates a pace in which an operation that the platform throttles on its own has a separate line. */
 export function byOperation({ fleet, view, clock, answered, open }: ByOperationOptions): Pace {
   const lines = new Map<string, OwnLine>();
   const sent = new WeakMap<Slot, Sent>();
@@ -93,8 +93,8 @@ type Throttled = Sent &
 
 /**
  * Records a 429 and returns which line it slows down: the `fleet`'s line; a `new` separate line, if other
- * operations are accepted; or the operation's `known` line. While the table is unavailable, a call that left from no
- * separate line slows down the fleet's line, which waits for the table.
+ * operations are accepted; or the separate line that the operation already has (`known`). While the table is
+ * unavailable, a call without a separate line slows down the fleet's line, which waits for the table.
  */
 async function recordThrottling(throttled: Throttled): Promise<'fleet' | 'new' | 'known'> {
   const { operation, view, clock } = throttled;
@@ -131,8 +131,8 @@ function decide(
 ): 'fleet' | 'new' | 'known' {
   if (own !== undefined || operations[operation]?.aloneSinceMs !== undefined) return 'known';
   if (isProbing(budget.throttle) || throttleEpoch < budget.incidents) return 'fleet';
-  // At the common limit, one operation after the other is refused. An operation's own limit refuses the same
-  // operation again.
+  // At the limit for all operations, different operations are refused in turn. At an operation's own limit, the same
+  // operation is refused again.
   const [last] = Object.entries(operations).toSorted(([, a], [, b]) => refusedAt(b) - refusedAt(a));
   const rate = budget.rate ?? 1;
   const facts = lineFacts(rate, budget, nowMs);
@@ -145,7 +145,7 @@ function decide(
 
 const refusedAt = ({ refusedAtMs = 0 }: OperationNews): number => refusedAtMs;
 
-/** Returns an operation to the fleet's line, if it was refused shortly before all operations were. */
+/** Returns an operation to the fleet's line if it was refused shortly before all operations were refused. */
 const joinedIfRefused =
   (nowMs: number) =>
   ([name, news]: [string, OperationNews]): [string, OperationNews] =>

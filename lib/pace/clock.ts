@@ -3,30 +3,30 @@ export type Clock = {
   /** The clock, in epoch milliseconds. */
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Milliseconds on a clock that is never set. Default: `now` itself is never set. */
+  /** Milliseconds on a clock that never changes otherwise than by passing time. Default: `now`. */
   readonly steady?: (() => number) | undefined;
-  /** The clock's maximum error in either direction, beyond what the spacing of slots allows for. Default: 0. */
+  /** The clock's maximum error in milliseconds, in either direction, beyond what the spacing allows for. Default: 0. */
   readonly clockErrorMs?: () => number;
-  /** How often the clock was set so far. Absent: a comparison with `steady` shows it, since the clock is not corrected. */
+  /** How many times the clock was changed so far. Absent: only a comparison with `steady` shows changes. */
   readonly steps?: () => number;
 };
 
-/** A point in time that follows its clock when that is set: epoch milliseconds as the clock counts now. */
+/** A point in time that stays correct when its clock is changed: in epoch milliseconds of the clock as it is now. */
 export type AdjustedTime = () => number;
 
-/** Creates a time that stays correct when the clock is set. Default: the present. */
+/** Creates a point in time that stays correct when the clock is changed. Default: now. */
 export function trackTime(clock: Clock, atMs = clock.now()): AdjustedTime {
   const beforeMs = apartMs(clock);
   return () => atMs + apartMs(clock) - beforeMs;
 }
 
 /**
- * If a clock moves by more than this compared with the steady clock, in milliseconds, it was set, or its process was
- * suspended.
+ * If a clock moves by more than this compared with the steady clock, in milliseconds, it was changed, or its
+ * process was suspended.
  */
 const STEP_MS = 50;
 
-/** Creates the function that returns whether the clock was set since the function was last called. */
+/** Creates a function that returns whether the clock was changed since its last call. */
 export function watchSteps(clock: Pick<Clock, 'now' | 'steady' | 'steps'>): () => boolean {
   // The time is read first, since that updates `steps`.
   const read = () => ({ atMs: apartMs(clock), steps: clock.steps?.() });
@@ -44,11 +44,14 @@ function apartMs({ now, steady = now }: Pick<Clock, 'now' | 'steady'>): number {
 
 const DECAY = 0.9;
 
-/** Longer durations do not count: a request gives up after 1 s, plus 1 s for connecting, so the process was suspended. */
+/**
+ * Longer durations do not count: a request gives up after 1 s, plus 1 s for connecting. If it took longer, the process
+ * was suspended.
+ */
 const MAX_MS = 2_000;
 
 /**
- * Creates a maximum of recent durations, in milliseconds, that decays with each shorter duration. It is 0 at first.
+ * Creates a maximum of recent durations, in milliseconds. Each shorter duration lowers it a little. It starts at 0.
  */
 export function createDecayingMax() {
   let maxMs = 0;

@@ -1,7 +1,7 @@
-/** Which calls leave first: those of urgent jobs, those of other jobs and commands, or those of large batches. */
+/** The priority of a call. `high`: urgent jobs; `normal`: other jobs, and commands; `bulk`: large batches. */
 export type Priority = 'high' | 'normal' | 'bulk';
 
-/** How many calls of each priority leave, in proportion, while calls of all three wait. */
+/** How many calls of each priority leave, relative to the others, while calls of all three wait. */
 const WEIGHTS = { high: 8, normal: 4, bulk: 1 } as const satisfies Record<Priority, number>;
 
 /**
@@ -18,14 +18,14 @@ export function createFairOrder() {
       ends[priority] = atTime;
       return atTime;
     },
-    /** Records that the call that is due at this virtual time starts. */
+    /** Records that the call with this virtual time starts. */
     serve(atTime: number): void {
       nowServed = Math.max(nowServed, atTime);
     },
   };
 }
 
-/** The fair order that a call joins, and its priority in it. */
+/** The fair order that a task joins, and its priority. */
 type OrderEntry = {
   readonly order: ReturnType<typeof createFairOrder>;
   readonly priority: Priority;
@@ -36,9 +36,7 @@ type OrderEntry = {
  * start the next task before an aborted task has ended. Without `entry`, tasks run in the order of their arrival.
  */
 export async function enqueue<T>(
-  /**
-   * The queue, described without p-queue's types, which need the types of browsers in our declarations.
-   */
+  /** A p-queue, but without its types: they would make our declarations depend on browser types. */
   queue: {
     readonly add: <T>(
       task: () => Promise<T>,

@@ -34,24 +34,24 @@ type FleetPaceOptions = {
   readonly maxWaitMs?: number;
   /** `single` reserves one slot at a time, for callers that can wait. Default: `batch`. */
   readonly reserve?: 'single' | 'batch';
-  /** Called once for each outage of the table. No call leaves until the outage is over. */
+  /** Called once for each outage of the table. No call leaves until the table responds again. */
   readonly onTableUnavailable?: (cause: unknown) => void;
   readonly onTableAvailable?: () => void;
   /**
-   * Called when the clock of this process is found to be minutes off. The pace uses the table's clock anyway.
+   * Called when the clock of this process is found to be a minute or more off. The pace uses the table's clock anyway.
    */
   readonly onClockOff?: Parameters<typeof createTableClock>[0]['onClockOff'];
-  /** Called when this worker has set back a line that a wrong clock had moved ahead. */
+  /** Called when this worker has set back a line that a wrong clock had moved into the future. */
   readonly onLineSetBack?: () => void;
   /** Epoch milliseconds, corrected by the `Date` of the item's responses if they have one. Default: `Date.now`. */
   readonly now?: () => number;
-  /** Milliseconds on a clock that is never set. Default: `performance.now`, unless `now` is given. */
+  /** Milliseconds on a steady clock. Default: `performance.now`; if `now` is set, `now`. */
   readonly steady?: () => number;
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
 
 /**
- * The budget at the start: if no limit was learned yet, the fleet starts at `rate`, and may rise to `ceiling`.
+ * If no limit has been learned yet, adds to the budget that the fleet starts at `rate` and may rise to `ceiling`.
  */
 function startedAt(rate: number, ceiling: number, budget: Budget, nowMs: number): Budget {
   if (budget.throttle !== undefined || rate >= ceiling) return budget;
@@ -107,7 +107,7 @@ export function createFleetPace(options: FleetPaceOptions): Pace {
 /** A sleep that does not keep the process alive. */
 const backgroundSleep = (ms: number): Promise<void> => delay(ms, undefined, { ref: false });
 
-/** Options for the pace of one process; units and defaults as for a fleet. */
+/** Options for the pace of one process; units and defaults as in `FleetPaceOptions`. */
 export type LocalPaceOptions = Pick<
   FleetPaceOptions,
   'rate' | 'ceiling' | 'concurrency' | 'maxWaitMs' | 'sleep'
@@ -127,13 +127,13 @@ export const createProcessPace = (options: LocalPaceOptions): Pace =>
     item: createMemoryBudget({ ...emptyBudget, driftMs: 0 }),
   });
 
-/** A call that takes longer than this to prepare, in milliseconds, uses the next block. */
+/** If preparations take longer than this, in milliseconds, a call uses the next block, not the current one. */
 const SHORT_MS = 50;
 
 /**
- * Creates a pace in which calls that hold a concurrency slot take their slots one after another, in the fair order of
- * their priorities. A call takes its slot only once it is prepared. So a call that takes long to prepare leaves in a
- * later slot, and never after the time of its slot.
+ * Creates a pace in which calls that hold a concurrency slot take slots of the line one after another, in the fair
+ * order of their priorities. A call takes its slot only after it has been prepared. So a call that takes long to
+ * prepare uses a later slot, and never leaves too late for its slot.
  */
 export function createGatedPace(given: {
   readonly source: SlotSource;
@@ -187,7 +187,7 @@ export function createGatedPace(given: {
   };
 }
 
-/** Creates the function that runs calls in their slots, and reports to the source how each call ended. */
+/** Creates a dispatcher, which runs calls in their slots, and reports to the source how each call ended. */
 function createDispatcher(source: SlotSource) {
   const throttledSlots = new WeakSet<Slot>();
   return {
@@ -209,7 +209,7 @@ function createDispatcher(source: SlotSource) {
 }
 
 /**
- * Takes a slot when it is the call's turn. If the process was suspended until that slot was over, takes another slot.
+ * Takes a slot when it is the call's turn. If the process was suspended until that slot had passed, takes another one.
  */
 async function takeInTime(
   turns: PQueue,
@@ -231,18 +231,18 @@ async function takeInTime(
 /** A preparation counts as late if it takes this much longer than recent ones, in milliseconds. */
 const LATE_MS = 5;
 
-/** The same before any preparation was measured. */
+/** A preparation counts as late after this time, in milliseconds, if no preparation has been measured yet. */
 const FIRST_LATE_MS = 250;
 
 /**
  * Prepares calls just in time for their slots: a preparation starts as long before the slot as recent preparations
- * took. With an earlier start, a crash would leave more calls that are recorded as sent but were not. If a preparation
- * takes longer, the next call takes the slot.
+ * took. If it started earlier, a crash would leave more calls that are recorded as sent but were not sent. If a
+ * preparation takes longer, the next call takes the slot.
  */
 function createPreparation(given: {
   readonly source: SlotSource;
   readonly clock: Clock;
-  /** Calls that are prepared and wait for their slot. */
+  /** The number of calls that are prepared and wait for their slot. */
   readonly ready: () => number;
 }) {
   const { source, clock, ready } = given;
@@ -280,9 +280,9 @@ function createPreparation(given: {
         if (!isReady) source.wake();
       }
     },
-    /** Calls that are not ready yet. */
+    /** The number of calls that are not ready yet. */
     calls,
-    /** How many of those calls will be ready soon: at most one, until the first preparation shows how long it takes. */
+    /** How many of these calls will be ready soon: at most one, until the first preparation shows how long it takes. */
     expected: () => (isMeasured ? calls() : Math.min(1, calls())),
     leadMs: longest.ms,
   };

@@ -32,27 +32,30 @@ type Line = Parameters<typeof reserveBlock>[1];
  */
 
 type FleetSlotsOptions = Omit<Line, 'usage' | 'acceptance'> & {
-  /** Finds out the table's time. Absent: the users of the table share one clock, which may still be set. */
+  /** Finds out the table's time. Absent: all users of the table share one clock, which may still be changed. */
   readonly setClock?: ((signal?: AbortSignal) => Promise<void>) | undefined;
   readonly onTableUnavailable?: ((cause: unknown) => void) | undefined;
   readonly onTableAvailable?: (() => void) | undefined;
 };
 
-/** `wasSet`: whether the clock was set since the block was planned. If so, it is unknown when its slots are due. */
+/**
+ * A reserved block. `wasSet`: whether the clock was changed since the block was planned, so its slots' times are
+ * wrong.
+ */
 type Held = Awaited<ReturnType<typeof reserveBlock>> & { readonly wasSet: () => boolean };
 
 type Worker = Line &
   FleetSlotsOptions & {
-    /** Whether the clock was set since this function was last called. */
+    /** Whether the clock was changed since the last call of this function. */
     readonly wasSet: () => boolean;
-    /** After the clock was set, no call leaves before this time. */
+    /** The time before which no call leaves, since the clock was changed; undefined if it was not. */
     quietUntil: AdjustedTime | undefined;
     /** Runs one reservation at a time: a second one would replace the block of the first. */
     readonly reserving: PQueue;
     held: Held | undefined;
     /**
-     * How late a slot may be used, in milliseconds. It grows if timers are always late. The more it grows, the more
-     * of the end of each block stays empty.
+     * How late a slot may be used, in milliseconds. It grows if timers are always late; then a longer part of each
+     * block's end stays empty.
      */
     lateMs: number;
     /** When to try the table again; undefined if it is available. */
@@ -85,9 +88,9 @@ export function createFleetSlots(options: FleetSlotsOptions) {
   return {
     /** Waits until a call's slot is only `leadMs` ahead. Does not take the slot. */
     waitUntilDue: (request: DueRequest) => waitUntilDue(worker, request),
-    /** Reports that a call that was being prepared will take no slot, so that the next call need not wait for it. */
+    /** Reports that the preparation of a call failed, so that the next call does not wait for it. */
     wake: () => worker.acceptance.wake(),
-    /** Returns a slot in which no call left. */
+    /** Gives back a slot in which no call left. */
     giveBack: (slot: Slot) => giveBack(worker, slot),
     /** Waits for a slot and takes it. */
     take: (request: SlotRequest) => take(worker, request),
@@ -110,7 +113,7 @@ async function take(worker: Worker, request: SlotRequest): Promise<Slot> {
   for (;;) {
     request.signal?.throwIfAborted();
     if (dropLate(worker) > 0) {
-      // One late call costs a slot; a larger allowance costs a part of every block.
+      // A single late call costs only one slot, but a larger allowance costs a part of every block.
       if (wasLate) worker.lateMs = Math.min(BLOCK_MS, worker.lateMs * 2);
       wasLate = true;
     }
@@ -129,8 +132,8 @@ async function take(worker: Worker, request: SlotRequest): Promise<Slot> {
 /** A call with work to do before it may leave, such as storing that it was sent. */
 type DueRequest = SlotRequest & {
   /**
-   * How many calls will take a slot before this one, and for how many milliseconds that is certain: after that time, one
-   * of them may be late.
+   * How many calls will take a slot before this one, and for how many milliseconds that is certain: later, one of them
+   * may turn out to be late.
    */
   readonly ahead: () => { readonly calls: number; readonly forMs: number };
   /** How long the work takes, in milliseconds. */
@@ -138,8 +141,8 @@ type DueRequest = SlotRequest & {
 };
 
 /**
- * Waits until a slot is near that the calls ahead do not need. Reserves a block immediately, so that the wait in the
- * line begins.
+ * Waits until a slot is near that is not needed by the calls ahead. Reserves a block immediately, so that the place in
+ * the line is not lost.
  */
 async function waitUntilDue(worker: Worker, request: DueRequest): Promise<void> {
   const { clock, maxWaitMs, acceptance } = worker;
@@ -148,13 +151,13 @@ async function waitUntilDue(worker: Worker, request: DueRequest): Promise<void> 
     signal?.throwIfAborted();
     dropLate(worker);
     const { calls, forMs } = request.ahead();
-    // Calls ahead reserve slots for this call too, so only the first call reserves.
+    // Only the first call reserves, since it reserves slots for the calls after it too.
     if (calls === 0) {
       const isFree = isLineFree(worker);
       const aheadMs = isFree ? Math.max(0, leadMs() - worker.view.leadMs()) : leadMs();
       const reserved = reserve(worker, request, aheadMs);
-      // On a free line the slot comes immediately, so the call is prepared while the block is being reserved. A
-      // failure of the reservation shows when the call takes its slot.
+      // On a free line the slot comes immediately, so the call is prepared while the block is being reserved. If the
+      // reservation fails, the call gets the error when it takes its slot.
       if (isFree) reserved.catch(() => undefined);
       else await reserved;
     }
@@ -168,13 +171,16 @@ async function waitUntilDue(worker: Worker, request: DueRequest): Promise<void> 
 }
 
 /**
- * The error of a call whose slot is too far off. The wait in the error counts from now, since the call may have waited
+ * The error of a call whose slot comes too late. The wait in the error counts from now, since the call may have waited
  * already, or its process was suspended.
  */
 export const waitsTooLong = ({ clock, maxWaitMs }: Pick<Line, 'clock' | 'maxWaitMs'>, dueMs: number) =>
   new PaceWaitError(Math.max(0, dueMs - clock.now()), maxWaitMs);
 
-/** Whether a slot that is reserved now most likely starts immediately: a recent view of the budget shows no waiting calls. */
+/**
+ * Whether a slot that is reserved now most likely starts immediately: a recent view of the budget shows an empty
+ * line.
+ */
 function isLineFree({ view, clock }: Worker): boolean {
   const { tatMs = 0, throttle, pausedAtMs } = view.last() ?? emptyBudget;
   return (
@@ -211,7 +217,7 @@ function reserve(worker: Worker, request: SlotRequest, leadMs = 0): Promise<void
 }
 
 /**
- * After a shared clock was set, waits until no slot that was reserved by the former time can be used any more.
+ * After a shared clock was changed, waits until no slot that was reserved before the change can still be used.
  */
 async function untilQuiet(worker: Worker, signal: AbortSignal | undefined): Promise<void> {
   const { clock } = worker;
@@ -224,8 +230,8 @@ async function untilQuiet(worker: Worker, signal: AbortSignal | undefined): Prom
 const RETRY_MS = 1_000;
 
 /**
- * Runs `act` once the table responds. Throws `PaceWaitError` if the call may not wait that long; rethrows any
- * other error.
+ * Runs `act`, and repeats it every second while the table is unavailable. Throws `PaceWaitError` if the call may
+ * not wait that long; rethrows any other error.
  */
 async function whenTableAvailable(
   worker: Worker,
@@ -253,18 +259,18 @@ async function whenTableAvailable(
   }
 }
 
-/** Whether the table may respond later. A missing or forbidden table is not retried. */
+/** Whether the table may respond later. A table that is missing, or that may not be used, is not tried again. */
 const isUnavailable = (error: unknown): boolean => error instanceof TableError && isPassing(error);
 
 const checkMs = ({ held, view }: Worker): number => (held?.state === 'held' ? view.leadMs() : 0);
 
-/** Shortly before the block begins, drops it if there was a 429 or a pause since it was reserved, or the table fails. */
+/** Shortly before the block begins, drops it if a 429 or a pause came after its reservation, or if the table fails. */
 async function check(worker: Worker, held: Held, signal: AbortSignal | undefined): Promise<void> {
   const { clock, view } = worker;
   const waitMs = (held.slots[0] ?? 0) - held.toleranceMs - checkMs(worker) - clock.now();
   if (waitMs > 0) await clock.sleep(waitMs, signal);
   const budget = await view.read().catch(() => undefined);
-  // A 429 of this worker may have dropped the block meanwhile.
+  // A 429 of this worker may have dropped the block in the meantime.
   if (worker.held === undefined) return;
   const isValid = budget?.incidents === held.throttleEpoch && budget.pausedAtMs === undefined;
   setHeld(worker, isValid ? { ...worker.held, state: 'checked' } : undefined);
@@ -293,7 +299,10 @@ function giveBack({ usage, acceptance }: Worker, slot: Slot): void {
   usage.add({ used: -1, wasted: 1 });
 }
 
-/** Drops slots that are too old to be used; all slots if their age is unknown. Returns the number of dropped slots. */
+/**
+ * Drops slots that are too old to be used; if their times are wrong, all slots. Returns the number of dropped
+ * slots.
+ */
 function dropLate(worker: Worker): number {
   const { held, clock } = worker;
   if (held === undefined) return 0;
@@ -309,7 +318,8 @@ function setHeld(worker: Worker, left: Held | undefined): number {
 }
 
 /**
- * When a call with `ahead` calls before it may leave: in a slot that is already reserved, or at the end of the line.
+ * When a call with `ahead` calls before it may leave, in epoch milliseconds: in a slot that is already reserved, or at
+ * the end of the line.
  */
 function dueAtMs({ held, view, rate, maxWaitMs, clock }: Worker, ahead: number): number {
   const slots = held?.slots ?? [];
@@ -317,7 +327,7 @@ function dueAtMs({ held, view, rate, maxWaitMs, clock }: Worker, ahead: number):
   const { intervalMs, toleranceMs } = lineSpacing(rate, budget, clock.now());
   const atMs = slots[ahead];
   if (atMs !== undefined) return atMs - toleranceMs;
-  // An old view does not count: there may have been a 429 since.
+  // An old view does not count: there may have been a 429 since then.
   const seenMs =
     view.ageMs() > MAX_VIEW_AGE_MS ? undefined : lineStartMs(budget, { maxWaitMs, nowMs: clock.now() });
   const endMs = ahead === 0 && seenMs !== undefined ? seenMs : Math.max(seenMs ?? 0, clock.now());

@@ -1,6 +1,6 @@
 /*
- * When a call may leave: one budget of slots that all processes share, the limit that is learned from 429s, and the
- * breaker that stops jobs while the platform is unavailable. Paces and tables are loaded when they are first used.
+ * Decides when a call may leave: one budget of slots that all processes share, the limit that is learned from 429s, and
+ * the breaker that stops jobs while the platform is unavailable. Paces and tables are loaded when they are first used.
  */
 
 import type { BudgetItem } from './budget.ts';

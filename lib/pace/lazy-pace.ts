@@ -41,8 +41,8 @@ export const openFleetPace = ({
 
 /**
  * Creates the pace of one process: at most `rate` requests in any second, and `concurrency` in flight. A 429
- * lowers the rate until the platform accepts more. Throws `RangeError` if a limit is invalid. Loads its queue
- * with the first call.
+ * lowers the rate until the platform accepts more. Throws `RangeError` if a limit is invalid. The first call loads
+ * most of the code.
  *
  * ```ts
  * const pace = createLocalPace({ rate: 2, concurrency: 8 }); const rows = await pace.run(() => fetch(url));

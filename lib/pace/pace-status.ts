@@ -8,7 +8,7 @@ export type ThrottledOperation = {
   readonly refusedAtMs: number;
   /** The operation's present rate, in requests a second. */
   readonly effectiveRate: number;
-  /** Whether only one call leaves at a time, until one succeeds. */
+  /** Whether only one call at a time is sent, until one succeeds. */
   readonly isProbing: boolean;
 };
 
@@ -37,9 +37,9 @@ export async function readPaceStatus(item: BudgetItem, configuredRate: number, n
     learned: throttle && { rate: throttle.rate, atMs: latestMs(throttle) },
     /** Whether the platform refuses calls, so that only one leaves at a time until one succeeds. */
     isProbing: isProbing(throttle),
-    /** How long a call made now would wait for its slot. */
+    /** Milliseconds that a call made now would wait for its slot. */
     waitMs: Math.max(0, Math.round(startMs - nowMs)),
-    /** The operations that are throttled alone, in the order in which they were first called. */
+    /** The operations that are throttled on their own, in the order in which they were first called. */
     throttledOperations: await Promise.all(
       Object.entries(budget.operations ?? {}).flatMap(([operation, { aloneSinceMs, refusedAtMs = 0 }]) =>
         aloneSinceMs === undefined ? [] : [throttled({ operation, sinceMs: aloneSinceMs, refusedAtMs })],
@@ -61,4 +61,4 @@ export async function readPaceStatus(item: BudgetItem, configuredRate: number, n
 
 /** A throttled operation as one line of text. */
 export const throttledLine = ({ operation, sinceMs, isProbing, effectiveRate }: ThrottledOperation): string =>
-  `${operation}: throttled alone since ${new Date(sinceMs).toISOString()}: ${isProbing ? 'one call at a time until one succeeds' : `${Number(effectiveRate.toFixed(3))} a second`}`;
+  `${operation}: throttled on its own since ${new Date(sinceMs).toISOString()}: ${isProbing ? 'one call at a time until one succeeds' : `${Number(effectiveRate.toFixed(3))} a second`}`;

@@ -2,11 +2,14 @@ import type { Priority } from './fair-queue.ts';
 
 /** A permission for one call to leave now. */
 export type Slot = {
-  /** When the slot began, in milliseconds on the pace's clock. It shows whether a 429 belongs to an earlier episode. */
+  /** When the slot began, in milliseconds on the pace's clock. */
   readonly atMs: number;
   /** How long the call waited for it, in milliseconds. */
   readonly waitedMs: number;
-  /** With a fleet's budget: the line's number of 429s when the slot was reserved. It does not depend on clocks. */
+  /**
+   * With a fleet's budget: the line's number of 429s when the slot was reserved. Independently of clocks, it shows
+   * whether a 429 has already been reported.
+   */
   readonly throttleEpoch?: number;
   /**
    * The latest time to leave in this slot, in milliseconds on the pace's clock; undefined if a late call only delays
@@ -19,11 +22,11 @@ export type Slot = {
 export type PaceCounts = {
   /** Slots that were reserved. */
   readonly granted: number;
-  /** Slots in which a call left. */
+  /** Slots that were used: a call was sent. */
   readonly used: number;
-  /** Slots in which no call left: no call was waiting, or the slots were granted too late. */
+  /** Slots that were not used: no call was waiting, or the slot came too late. */
   readonly wasted: number;
-  /** Milliseconds that calls waited for their slots, summed. */
+  /** Milliseconds that calls waited for their slots, in total. */
   readonly waitedMs: number;
   /** Calls that the platform refused with 429. */
   readonly throttled: number;
@@ -37,7 +40,7 @@ export type RunOptions<T> = {
   /** Decides how many other calls leave before this one. Default: `normal`. */
   readonly priority?: Priority | undefined;
   /**
-   * The name of the operation. The calls of an operation that alone is throttled wait in a separate line. Default: no
+   * The name of the operation. An operation that the platform throttles on its own has a separate line. Default: no
    * name.
    */
   readonly operation?: string | undefined;
@@ -57,20 +60,23 @@ export type RunOptions<T> = {
  */
 export type Pace = {
   /**
-   * Waits for a concurrency slot and for a slot of the line, and then calls. If the slot is further off than the
-   * maximum wait, throws `PaceWaitError`, also after `prepare`; nothing is reserved, and no call is made. The caller's
-   * abort passes through.
+   * Waits for a concurrency slot and for a slot of the line, and then calls. Throws `PaceWaitError` if the wait would
+   * exceed the maximum; then nothing is reserved, and no call is made. This can happen even after `prepare` has
+   * run. The caller's abort passes through.
    */
   run<T>(call: (slot: Slot) => Promise<T>, options?: RunOptions<T>): Promise<T>;
-  /** Reports that the platform refused the call of this slot with 429. `retryAfterMs` is as the platform gave it. */
+  /**
+   * Reports that the platform refused the call of this slot with 429. `retryAfterMs`: its `Retry-After`, if it sent
+   * one.
+   */
   throttled(slot: Slot, retryAfterMs?: number): Promise<void>;
   /** The counters so far, and the rate at this moment. */
   counts(): PaceCounts;
 };
 
 /**
- * Maximum wait in milliseconds. No line, `Retry-After` or maximum wait explains a longer wait: the clock was set, and
- * the computed wait means nothing.
+ * A line, a `Retry-After` or a maximum wait can cause waits up to this length, in milliseconds. A longer wait can
+ * only come from a clock change, so it is ignored.
  */
 const MAX_WAIT_MS = 1_260_000;
 
@@ -78,17 +84,20 @@ const MAX_WAIT_MS = 1_260_000;
 const WAIT_IF_CLOCK_SET_MS = 1_000;
 
 /**
- * Thrown if a call would wait longer for its turn than it may, or the budget is paused. Nothing was reserved
- * and no call was made.
+ * Thrown if a call would have to wait longer for its turn than it may, or if the budget is paused. Nothing was
+ * reserved, and no call was made.
  */
 export class PaceWaitError extends Error {
   override readonly name = 'PaceWaitError';
-  /** Milliseconds from now until the call's turn; if the budget is paused or unavailable, until a retry is worthwhile. */
+  /**
+   * Milliseconds from now until the call's turn; if the budget is paused or unavailable, until a retry is
+   * worthwhile.
+   */
   readonly waitMs: number;
   readonly maxWaitMs: number;
   readonly isPaused: boolean;
 
-  constructor(dueInMs: number, maxWaitMs: number, why: 'far' | 'paused' = 'far') {
+  constructor(dueInMs: number, maxWaitMs: number, why: 'too-late' | 'paused' = 'too-late') {
     const waitMs = dueInMs > MAX_WAIT_MS ? WAIT_IF_CLOCK_SET_MS : dueInMs;
     super(
       why === 'paused'
@@ -101,7 +110,7 @@ export class PaceWaitError extends Error {
   }
 }
 
-/** The message of every command and error about a paused budget. */
+/** The message of commands and errors about a paused budget. */
 export const PAUSED = 'paused by `pace --pause`: nothing is sent until `pace --resume`';
 
 /** Throws `RangeError` if a limit of a pace is invalid. */

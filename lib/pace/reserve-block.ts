@@ -27,7 +27,7 @@ export type SlotRequest = {
 
 /** The calls of this worker that need slots. */
 export type Demand = {
-  /** Calls that hold a concurrency slot and wait for a slot of the line, including the call that asks. */
+  /** Calls that hold a concurrency slot and wait for a slot of the line, including the call that reserves. */
   readonly waiting: number;
   /** The number of calls so far that were ready soon after their arrival. */
   readonly arrived: number;
@@ -40,9 +40,9 @@ type Block = {
   readonly toleranceMs: number;
   /** How late the slots may be used, in milliseconds. */
   readonly lateMs: number;
-  /** The budget's `incidents` when the slots were reserved. Once that number is higher, the slots are void. */
+  /** The budget's `incidents` when the slots were reserved. When that number is higher, the slots are void. */
   readonly throttleEpoch: number;
-  /** `held`: reserved so long before its first slot that it must be checked then. `begun`: some of its slots were used. */
+  /** `held`: its first slot is so late that the budget must be read again before it. `begun`: some slots were used. */
   readonly state: 'held' | 'checked' | 'begun';
 };
 
@@ -74,13 +74,13 @@ type BlockRequest = SlotRequest & {
 };
 
 /**
- * This long after a 429, in milliseconds, every worker with reserved slots has read the budget again: a block begins
- * within 250 ms of a read, and lasts 250 ms.
+ * After a 429, no slot that was reserved before it is used later than this, in milliseconds: a block begins within
+ * 250 ms of a read of the budget, and lasts 250 ms.
  */
 export const VOID_AFTER_MS = 1_000;
 
 /** Minimum time between a probe whose outcome stays unknown and the next probe, in milliseconds. */
-const UNKNOWN_MS = 1_000;
+const UNKNOWN_PROBE_MS = 1_000;
 
 /** Maximum age of a cached budget that may reject a call, in milliseconds. */
 export const MAX_VIEW_AGE_MS = 1_000;
@@ -99,7 +99,10 @@ const PAUSED_DELAY_MS = 60_000;
 const MIN_CHECK_MS = 250;
 const MAX_CHECK_MS = 5_000;
 
-/** Reserves slots. Waits while the budget is paused, or no probe is due. Throws `PaceWaitError`; rethrows errors of the item. */
+/**
+ * Reserves slots. Waits while the budget is paused or no probe is due. Throws `PaceWaitError`; rethrows errors of
+ * the item.
+ */
 export async function reserveBlock(request: BlockRequest, line: Line): Promise<Block> {
   const { view, usage, onSetBack } = line;
   let budget = await view.known();
@@ -124,7 +127,7 @@ export async function reserveBlock(request: BlockRequest, line: Line): Promise<B
 
 type Obstacle =
   | { readonly kind: 'paused' }
-  | { readonly kind: 'far'; readonly waitMs: number }
+  | { readonly kind: 'too-late'; readonly waitMs: number }
   | { readonly kind: 'probe'; readonly inMs: number };
 
 function obstacleIn(budget: Budget, { calledAt, operation }: SlotRequest, line: Line): Obstacle | undefined {
@@ -133,13 +136,16 @@ function obstacleIn(budget: Budget, { calledAt, operation }: SlotRequest, line: 
   const startMs = lineStartMs(budget, { maxWaitMs, nowMs: clock.now() });
   if (startMs === undefined) return undefined;
   const dueMs = startMs - lineSpacing(rate, budget, clock.now()).toleranceMs;
-  if (dueMs - calledAt() > maxWaitMs) return { kind: 'far', waitMs: dueMs - calledAt() };
+  if (dueMs - calledAt() > maxWaitMs) return { kind: 'too-late', waitMs: dueMs - calledAt() };
   if (!isProbing(budget.throttle) || acceptance.acceptedSince(budget.incidents)) return undefined;
   const inMs = dueMs + yieldMs(budget, operation) - view.leadMs() - clock.now();
   return inMs > 0 ? { kind: 'probe', inMs } : undefined;
 }
 
-/** Delay before the operation that got the last 429 may probe again, in milliseconds, so that another operation probes first. */
+/**
+ * Delay before the operation that got the last 429 may probe again, in milliseconds, so that another operation
+ * probes first.
+ */
 const YIELD_MS = 300;
 
 function yieldMs({ operations = {}, throttle }: Budget, operation = ''): number {
@@ -149,8 +155,8 @@ function yieldMs({ operations = {}, throttle }: Budget, operation = ''): number 
 }
 
 /**
- * Waits until the budget allows another try, and returns the new budget. Throws `PaceWaitError` if the call
- * may not wait that long.
+ * Waits until it makes sense to try again, and returns the budget as it is then. Throws `PaceWaitError` if the call may
+ * not wait that long.
  */
 async function overcome(
   obstacle: Obstacle,
@@ -164,7 +170,7 @@ async function overcome(
     return acceptance.acceptedSince(budget.incidents) ? budget : view.read();
   }
   if (view.ageMs() > MAX_VIEW_AGE_MS) return view.read();
-  if (obstacle.kind === 'far')
+  if (obstacle.kind === 'too-late')
     throw new PaceWaitError(obstacle.waitMs - (clock.now() - calledAt()), maxWaitMs);
   if (Number.isFinite(maxWaitMs)) throw new PaceWaitError(PAUSED_DELAY_MS, maxWaitMs, 'paused');
   await clock.sleep(PAUSED_POLL_MS, signal);
@@ -224,7 +230,7 @@ function planBlock(current: Budget, { demand, forecast }: BlockRequest, line: Li
 /** At a block's first slot, the last read of the budget must be at most this old, in milliseconds. */
 const CHECKED_MS = 250;
 
-/** The budget with what this worker has learned: that a call succeeded, or that the line was idle. */
+/** Adds to the budget what this worker has learned: that a call succeeded, or that the line was idle. */
 function withNewFacts(budget: Budget, { acceptance, clock, rate }: Line): Budget {
   const { throttle, tatMs = 0 } = budget;
   const facts = lineFacts(rate, budget, clock.now());
@@ -235,7 +241,7 @@ function withNewFacts(budget: Budget, { acceptance, clock, rate }: Line): Budget
 }
 
 /**
- * Where the slots are taken: at the end of the line; or outside the line, while the platform refuses calls or has only
+ * Where the slots are taken: at the end of the line; or outside the line, if the platform refuses calls or has only
  * just accepted a call again.
  */
 function positionInLine(
@@ -244,7 +250,7 @@ function positionInLine(
   { earliestMs, intervalMs }: { readonly earliestMs: number; readonly intervalMs: number },
 ): {
   readonly startMs: number;
-  /** How much later than usual the slots may be used, in milliseconds, since they begin before the response can arrive. */
+  /** How much later than usual the slots may be used, in milliseconds: they begin before the response is expected. */
   readonly spareMs?: number;
   readonly changed?: Partial<Budget>;
   /** Whether this is the slot of a probe while the platform refuses calls. It does not move the line. */
@@ -258,7 +264,7 @@ function positionInLine(
     if (acceptance.acceptedSince(incidents))
       return { startMs: Math.max(earliestMs, probedAtMs + intervalMs) };
     const startMs = Math.round(Math.max(earliestMs, nextMs));
-    const gapMs = Math.max(UNKNOWN_MS, fullSpacing(rate, budget).intervalMs);
+    const gapMs = Math.max(UNKNOWN_PROBE_MS, fullSpacing(rate, budget).intervalMs);
     return { startMs, isProbe: true, changed: { throttle: probed(throttle, startMs, gapMs) } };
   }
   const nowMs = clock.now();
@@ -274,8 +280,8 @@ function positionInLine(
 }
 
 /**
- * How many slots to reserve: one for each waiting call, and for each call that is expected to follow. At least one slot,
- * and no slot beyond `spanMs`.
+ * How many slots to reserve: one for each waiting call, and for each call that is expected to follow. At least one
+ * slot, and no slot beyond `spanMs`.
  */
 function blockSize(
   { waiting }: Pick<Demand, 'waiting'>,
@@ -286,8 +292,8 @@ function blockSize(
 }
 
 /**
- * The length of a block. If its calls may leave later than the spacing allows for, the end of the block stays empty, so
- * that they do not leave among the next worker's calls.
+ * The length of a block in milliseconds. If its calls may leave later than the spacing allows for, the end of the block
+ * stays empty, so that they do not leave among the next worker's calls.
  */
 const blockLength = (slots: number, intervalMs: number, lateMs: number): number =>
   slots * intervalMs + Math.max(0, lateMs - LATE_MS);

@@ -33,7 +33,7 @@ export async function openBudget(
     /** A DynamoDB table, or `sqlite:FILE`. */
     readonly table: string;
     readonly environment: AwsEnvironment;
-    /** How often a request to DynamoDB is tried. Default: twice, since a keep-alive connection may have been closed. */
+    /** Maximum attempts of a request to DynamoDB. Default: 2, since a keep-alive connection may have been closed. */
     readonly attempts?: number;
     readonly check?: CheckTable | undefined;
   },
@@ -48,14 +48,14 @@ export async function openBudget(
   });
 }
 
-/** Maximum tries of a change. A fleet writes only a few times a second, so a conflict soon ends. */
+/** Maximum tries of a change. A fleet writes only a few times a second, so conflicts soon end. */
 const MAX_ROUNDS = 10;
 
 /**
- * A worker whose write came second tries again within this time, in milliseconds, multiplied by its tries. The time is
- * random, since all workers may start at the same time.
+ * A worker whose write failed, since another worker wrote first, tries again within this time in milliseconds,
+ * multiplied by the number of its tries. The time is random, since all workers may start at the same time.
  */
-const SPREAD_MS = 100;
+const MAX_CONFLICT_DELAY_MS = 100;
 
 /** Opens the budget of a host as a row of a table. Its key is `pace#HOST` and `-`, or the name of an operation. */
 export function createTableBudget(options: TableBudgetOptions): BudgetItem {
@@ -91,9 +91,9 @@ export function createTableBudget(options: TableBudgetOptions): BudgetItem {
           onBudget?.(budget);
           return budget;
         }
-        await sleep(random() * SPREAD_MS * round);
+        await sleep(random() * MAX_CONFLICT_DELAY_MS * round);
       }
-      throw new TableError(`${act} ${key.partition}`, { kind: 'busy', code: 'changed each time' });
+      throw new TableError(`${act} ${key.partition}`, { kind: 'busy', code: 'conflict every time' });
     },
   };
 }

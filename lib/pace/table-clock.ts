@@ -9,50 +9,50 @@ type TableClock = Required<Clock> & {
   /** Whether any response has had a `Date`. */
   hasDates(): boolean;
   /**
-   * The width of the interval in which the table's time is, in milliseconds; `Infinity` before a date is
-   * accepted, and after the clock was set.
+   * The width of the interval that contains the table's time, in milliseconds; `Infinity` before a date is
+   * accepted, and after the clock was changed.
    */
   uncertaintyMs(): number;
   /** How long until the table's next second most likely begins, in milliseconds. */
   untilSecondMs(): number;
 };
 
-/** Bounds of the difference between the table's time and the time here, as it was at `atMs`. */
+/** Bounds of the difference between the table's time and the time here, as known at `atMs`. */
 type Bounds = { readonly minMs: number; readonly maxMs: number; readonly atMs: number };
 
 /** How much faster one clock may run than another, as a share of the time. */
 const DRIFT = 0.000_1;
 
-/** How far apart bounds from different servers may be, in milliseconds. */
+/** The maximum gap between the bounds from different servers, in milliseconds. */
 const SERVERS_MS = 25;
 
 /**
- * The spacing of slots allows for a clock error of this many milliseconds; for any error while the clock is not
+ * The clock error, in milliseconds, for which the spacing of slots allows. No error counts while the clock is not
  * corrected and its bounds are at most `AGREED_MS` wide.
  */
 const ALLOWED_ERROR_MS = 9;
 const AGREED_MS = 40;
 
-/** Maximum width of the bounds before anything is reserved, and the width at which the reads in the background end. */
+/** The width of the bounds at which slots may be reserved, and the width at which reads in the background end. */
 const COARSE_MS = 45;
 const FINE_MS = 18;
 
 /** The time between two reads, in milliseconds. */
 const READ_EVERY_MS = 25;
 
-/** How long to read until a new second begins, in milliseconds. If none does, the dates are wrong. */
+/** How long to read until a new second begins at the table, in milliseconds. If none begins, the dates are wrong. */
 const MAX_READ_MS = 1_100;
 
-/** How long to read at most if the clock is set again and again, in milliseconds. */
+/** How long to read at most if the clock is changed again and again, in milliseconds. */
 const MAX_READ_IF_SET_MS = 5 * MAX_READ_MS;
 
 /** A clock that is off by this much is reported, in milliseconds. */
 const REPORTED_MS = 60_000;
 
 /**
- * Creates a clock that follows the table's clock. It shows the time here as long as that agrees with the dates of
- * responses, and otherwise the middle of their bounds. `onClockOff` is called when the clock here is found to be off by
- * a minute or more.
+ * Creates a clock that follows the table's clock. It shows this machine's time as long as that agrees with the dates of
+ * responses, and otherwise the middle of their bounds. `onClockOff` is called when this machine's clock is found to
+ * be a minute or more off.
  */
 export function createTableClock(
   options: Pick<Clock, 'now' | 'sleep' | 'steady'> & {
@@ -111,9 +111,9 @@ export function createTableClock(
 }
 
 /**
- * Creates the function that finds out the table's time: it reads the table until a new second begins there. Each later
- * call that finds the time still imprecise starts one more read, in the background. Gives up if responses have no
- * `Date`. Rethrows an error that `read` throws twice in a row, and the abort.
+ * Creates the function that finds out the table's time: it reads the table until a new second begins there. If the time
+ * is still imprecise, each later call starts one more read in the background. Gives up if responses have no `Date`.
+ * Rethrows an error that `read` throws twice in a row, and the abort.
  */
 export function createFindTime(options: {
   readonly clock: TableClock;
@@ -136,12 +136,12 @@ export function createFindTime(options: {
       // The first try may fail because the keep-alive connection was closed.
       await read().catch(read);
       const openMs = clock.uncertaintyMs();
-      // If the clock was set meanwhile, it has lost its bounds.
+      // If the clock was changed in the meantime, its bounds are lost, so the time limit starts again.
       if (clock.steps() !== steps) untilMs = Math.min(clock.steady() + MAX_READ_MS, endMs);
       steps = clock.steps();
       const hasNoDates = reads >= 3 && !clock.hasDates();
       isFound = openMs <= COARSE_MS || clock.steady() > untilMs || hasNoDates;
-      // A correction by the read itself must not count as a step of the clock.
+      // A correction by the read itself must not count as a change of the clock.
       wasSet();
       if (!isFound) await clock.sleep(Math.min(READ_EVERY_MS, clock.untilSecondMs()), signal);
     }
@@ -172,8 +172,8 @@ function errorOf(offsetMs: number, bounds: Bounds | undefined): number {
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /**
- * The bounds after a response, if it agrees with them; undefined if it does not. A first response must agree with the
- * clock here to within a second.
+ * The bounds after a response that agrees with them; undefined if it does not. A first response must agree with this
+ * machine's clock to within a second.
  */
 function agreeing(known: Bounds | undefined, seen: Bounds): Bounds | undefined {
   if (known !== undefined) return joined(known, seen);
@@ -181,8 +181,8 @@ function agreeing(known: Bounds | undefined, seen: Bounds): Bounds | undefined {
 }
 
 /**
- * The bounds of the last three dates, if these agree with each other and contradict the known bounds. A date that stays
- * the same comes from a cache, and does not count.
+ * The bounds of the last three dates, if they agree with each other and contradict the known bounds. A date that
+ * does not change comes from a cache, and does not count.
  */
 function threeInARow([a, b, c]: readonly DateSeen[], known: Bounds | undefined): Bounds | undefined {
   if (a === undefined || b === undefined || c === undefined) return undefined;
@@ -203,8 +203,8 @@ function widened({ minMs, maxMs, atMs }: Bounds, nowMs: number): Bounds {
 }
 
 /**
- * The intersection of both bounds, or the gap between bounds that are a little apart; undefined if they contradict each
- * other.
+ * The intersection of both bounds, or the gap between them if they are a little apart; undefined if they contradict
+ * each other.
  */
 function joined(before: Bounds, seen: Bounds): Bounds | undefined {
   const { minMs, maxMs } = widened(before, seen.atMs);

@@ -1,5 +1,5 @@
 /*
- * What a line has learned of the platform's limit. `docs/decisions` draws the states:
+ * What a line has learned about the platform's limit. Its states:
  *
  * free ──429──▶ refused ──a call succeeds──▶ learned ──429──▶ refused
  *
@@ -27,7 +27,7 @@ type Mark = { readonly atMs: number; readonly granted: number };
 
 type Refused = {
   readonly kind: 'refused';
-  /** The rate that was refused first. */
+  /** The rate at which the first call was refused. */
   readonly rate: number;
   /** `busySince` of the previous state, if that was `learned`. Absent: no limit was known. */
   readonly busySince?: Mark | undefined;
@@ -48,7 +48,7 @@ type Refused = {
 /** The line at one moment: its maximum rate, and how many slots it has granted. */
 type LineFacts = { readonly cap: number; readonly nowMs: number; readonly granted: number };
 
-/** The lowest rate that is learned, as a share of the cap. */
+/** The lowest rate that can be learned, as a share of the cap. */
 const MIN_SHARE = 0.02;
 
 /**
@@ -59,12 +59,12 @@ const MIDDLE = 0.5;
 const BELOW_MIDDLE = 0.98;
 const SHARE_OF_LIMIT = 0.99;
 
-/** Maximum duration of a refusal that counts as a rate limit, in milliseconds: a longer one was an outage. */
+/** If calls were refused for longer than this, in milliseconds, the cause was an outage and not a rate limit. */
 const MAX_CLOSED_MS = 90_000;
 
 /**
- * The share of the rate with which the line continues after a first 429, or after a long refusal, which may have been
- * an outage; and the maximum share after any other refusal.
+ * The share of the rate with which the line continues after a first 429, or after refusals over a long time, which
+ * may have been an outage. `MAX_AFTER`: the maximum share after any other 429.
  */
 const AFTER_FIRST = 0.95;
 const MAX_AFTER = 0.97;
@@ -79,7 +79,7 @@ const STEP = 0.01;
 
 /**
  * While little is known, a step is short. Near a known limit, each of the first `LONG_STEPS` steps lasts `STEP_CALLS`
- * calls, so that a 429 is a small share of the calls.
+ * calls, so that only a small share of the calls gets a 429.
  */
 const MIN_STEP_MS = 30_000;
 const MAX_STEP_MS = 300_000;
@@ -89,7 +89,7 @@ const LONG_STEPS = 2;
 /** A limit counts as known if it was measured, and is at least this share of the refused rate. */
 const MIN_KNOWN_SHARE = 0.9;
 
-/** A learned limit is forgotten after this long at the full cap, in milliseconds. */
+/** A learned limit is discarded after this long at the full cap, in milliseconds. */
 const FORGOTTEN_MS = 1_800_000;
 
 /** If no slot was used for this long, in milliseconds, the limit is measured anew. */
@@ -99,12 +99,12 @@ const IDLE_MS = 2_000;
 const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
 
-/** The maximum pause after a probe that was refused although its `Retry-After` had passed, in milliseconds. */
+/** The maximum pause after a probe that was refused even though the last `Retry-After` had passed, in milliseconds. */
 const MAX_PAST_PAUSE_MS = 5_000;
 
 /**
- * A pause of up to this length, in milliseconds, is obeyed in full. During a longer pause, a probe is sent every half
- * minute.
+ * If the platform asks for a pause of up to this length, in milliseconds, no call is sent in it. During a longer
+ * pause, a probe is sent every half minute.
  */
 const OBEYED_MS = 60_000;
 
@@ -118,19 +118,19 @@ export const pauseAfter429 = (retryAfterMs = 0): number =>
 /** Whether calls leave one at a time as probes, since the platform refuses them. */
 export const isProbing = (state: ThrottleState | undefined): state is Refused => state?.kind === 'refused';
 
-/** The latest time in the state, in epoch milliseconds. The ends of pauses that a 429 requires do not count. */
+/** The latest time in the state, in epoch milliseconds. The end of the pause after a 429 does not count. */
 export const latestMs = (state: ThrottleState): number =>
   isProbing(state) ? Math.max(state.refusedAtMs, state.nextMs - OBEYED_MS) : state.at.atMs;
 
-/** The state of a line that starts at a rate and may rise. */
+/** The state of a line that starts at `rate` and may rise. */
 export const learnedAt = (rate: number, { nowMs: atMs, granted }: LineFacts): ThrottleState => {
   const at = { atMs, granted };
   return { kind: 'learned', rate, limit: rate, at, stepMs: MIN_STEP_MS, busySince: at };
 };
 
 /**
- * The rate that the line may grant, in requests a second. It rises only by time in which at least half of the rate was
- * used.
+ * The rate that the line may grant, in requests a second. It rises only during time in which at least half of the rate
+ * was used.
  */
 export function rateOf(state: ThrottleState | undefined, { cap, nowMs, granted }: LineFacts): number {
   if (state === undefined) return cap;
@@ -149,7 +149,7 @@ export function isAtLimit(state: ThrottleState | undefined, line: LineFacts): bo
   return rateOf(state, line) >= state.limit * AFTER_FIRST;
 }
 
-/** The state after a 429. `granted` leaves out slots that are not used yet. */
+/** The state after a 429. `granted` must not count slots that have not been used yet. */
 export function refused(
   state: ThrottleState | undefined,
   { retryAfterMs, ...line }: LineFacts & { readonly retryAfterMs: number | undefined },
@@ -185,7 +185,9 @@ function pauseMs(refusals: number, retryAfterMs: number | undefined): number {
 }
 
 /**
- * The state after a probe was sent in this slot. If its outcome stays unknown, the next probe may follow after `gapMs`.
+ * The state after a probe was sent in the slot at `slotMs`. If its outcome stays unknown, the next probe may be
+ * sent after
+ * `gapMs`.
  */
 export const probed = (state: Refused, slotMs: number, gapMs: number): ThrottleState => ({
   ...state,

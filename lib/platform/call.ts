@@ -36,7 +36,7 @@ export type CallOptions = AttemptOptions & {
   readonly hold?: PlatformRequest['hold'];
 };
 
-/** Calls an endpoint: checks the input, waits for its turn, sends, and retries by the policy. */
+/** Calls an endpoint: checks the input, waits for its turn, sends, and retries as `decideRetry` decides. */
 export type Call = {
   /** Returns the response, validated by the endpoint's schema. Throws `PlatformError`, or the caller's abort. */
   <Input extends EndpointInput, Output>(
@@ -51,8 +51,9 @@ export type Call = {
     options?: CallOptions,
   ): Promise<JsonResponse>;
   /**
-   * Returns the result of `read` for the response's bytes. `read` must throw `SyntaxError` unless they are complete, valid
-   * JSON; the call is then repeated if a repeat does no harm. Any other error of `read` becomes a `shape` failure.
+   * Returns the result of `read` for the response's bytes. `read` must throw `SyntaxError` unless they are
+   * complete, valid JSON; the call is then repeated if a repeat does no harm. Any other error of `read` becomes a
+   * `shape` failure.
    */
   read<Input extends EndpointInput, T>(
     endpoint: Endpoint<Input, unknown>,
@@ -71,18 +72,18 @@ export type OnOdd = (members: readonly string[]) => void;
 type CallParts = AttemptParts & {
   readonly token: TokenSource;
   readonly limits: RetryLimits;
-  /** The platform's host, for errors. Absent: errors do not name the host. */
+  /** The platform's host, for errors. Absent: errors do not mention the host. */
   readonly host?: string | undefined;
   /** The time limit of endpoints that have none, in milliseconds. */
   readonly timeoutMs: number;
-  /** The HTTP method that the platform accepts for an operation, if it has refused the operation's usual method. */
+  /** By operation: the HTTP method that the platform accepts, if it has refused the operation's usual method. */
   readonly methods?: Map<string, PlatformRequest['method']>;
   readonly inHand?: InHand | undefined;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random: () => number;
 };
 
-/** Creates the function by which all operations call the platform. */
+/** Creates the function with which all operations call the platform. */
 export function createCall(given: CallParts): Call {
   const client = { methods: new Map(), ...given, observe: notifyAll([given.observe]), wasReached: false };
   const reportOdd = ({ operation, attempts: attempt }: CallContext, members: readonly string[]) => {
@@ -102,7 +103,7 @@ export function createCall(given: CallParts): Call {
     };
     const prepared = prepareCall(endpoint, input, own);
     using _ = client.inHand?.hold(prepared.context);
-    // The type of `read`'s result is asserted only here: the result is returned unchanged.
+    // The cast below is safe, since the result of `read` is returned unchanged.
     const { operation } = prepared.context;
     const done = await traced('call', { operation }, () => sendUntilDone(prepared, client, options));
     reportOdd(done.context, odd);
@@ -139,7 +140,7 @@ type PreparedCall = {
   readonly context: Omit<CallContext, 'attempts'>;
 };
 
-/** Throws `PlatformError` with every fault of the input. */
+/** Checks the input, and builds the request. Throws `PlatformError` with every fault of the input. */
 function prepareCall<Input extends EndpointInput>(
   endpoint: Endpoint<Input, unknown>,
   input: EndpointInput,
@@ -175,7 +176,7 @@ function targetOf(endpoint: Pick<Endpoint, 'path'>, input: EndpointInput): strin
   return query === '' ? path : `${path}?${query}`;
 }
 
-/** Throws `PlatformError` with every fault of the input. */
+/** The input, parsed by the endpoint's schema. Throws `PlatformError` with every fault. */
 function checkedInput<Input extends EndpointInput>(
   { name: operation, input: schema }: Endpoint<Input, unknown>,
   input: EndpointInput,
@@ -187,7 +188,7 @@ function checkedInput<Input extends EndpointInput>(
   throw new PlatformError({ kind: 'input', faults }, { operation, about: 'not sent', attempts: 0 });
 }
 
-/** Reads a body or, if that fails, the repaired body (see `repairBytes`). Throws `ErrorAnswerError` for an error. */
+/** Reads a body; if that fails, reads the repaired body (see `repairBytes`). Throws `ErrorAnswerError` for an error. */
 const readerOf =
   <T>(endpoint: Pick<Endpoint, 'isResult'>, read: ReadAnswer<T>, onOdd: OnOdd) =>
   async (body: Buffer<ArrayBuffer>): Promise<T> => {
@@ -202,7 +203,7 @@ const readerOf =
     }
   };
 
-/** A longer body does not count as an error of the platform. */
+/** A body with more bytes does not count as an error of the platform. */
 const MAX_ERROR_BYTES = 65_536;
 
 /** Throws `ErrorAnswerError` for an error that was sent with the status of a success. */
@@ -213,7 +214,7 @@ function refuseError(body: Buffer, { isResult }: Pick<Endpoint, 'isResult'>): vo
   if (isErrorAnswer(members) && !isResult(members)) throw new ErrorAnswerError(text);
 }
 
-/** The members of an object; no members if it is not valid JSON, since that is reported when the body is read. */
+/** The members of an object as JSON; none if it is not valid JSON, since that is reported when the body is read. */
 function membersIn(text: string): Readonly<Record<string, unknown>> {
   try {
     return Object(parseJson(text.replace(/^\ufeff/, '')));
@@ -250,7 +251,7 @@ async function sendUntilDone(
   for (let attempt = 1; ; attempt += 1) {
     const context = { ...call, host, attempts: attempt };
     const method = client.methods.get(call.operation) ?? prepared.method;
-    // Connecting is given up after the time of an ordinary attempt, however long a function may run.
+    // Connecting may take at most the time of an ordinary attempt, even for a function that may run longer.
     const connectMs = (client.wasReached ? undefined : limits.unreachedMs) ?? client.timeoutMs;
     const request = { ...prepared, method, connectMs };
     // The token is read before the call's turn, so that a slow secret store does not waste a slot.
@@ -315,14 +316,14 @@ function shapeErrorOf(
   return new PlatformError({ kind: 'shape', faults }, context);
 }
 
-/** Describes a path into a response, and names the record that it is in: `results.3.name (id 17)`. */
+/** Describes a path into a response, with the id of the record: `results.3.name (id 17)`. */
 function pathDescriber(json: unknown): (path: readonly PropertyKey[]) => string {
   return (path) => {
     let at: object = Object(json);
     let id: unknown;
     for (const key of path) {
       at = Object(Reflect.get(at, key));
-      // The outermost id is that of the record, since objects within the record may have ids too.
+      // The outermost id is the record's, since objects within the record may have ids too.
       id ??= Reflect.get(at, 'id') ?? Reflect.get(at, 'dataFileId');
     }
     const named = path.join('.') || 'the response';
@@ -342,14 +343,14 @@ type AttemptOptions = {
   /** Decides which calls leave first, for example urgent calls before those of large batches. Default: `normal`. */
   readonly priority?: Priority | undefined;
   /**
-   * Whether the call is finished in spite of an abort, once its request was sent, for callers that must know the
-   * response. Default: false.
+   * Whether an abort no longer has an effect after the request was sent, for callers that must know the response.
+   * Default: false.
    */
   readonly finishes?: boolean | undefined;
   /**
    * Awaited shortly before each attempt's turn, to record that the attempt is about to be sent. If it throws, the call
-   * ends with that error. The attempt may still not be sent, if its turn is too far off or the caller aborts. Only
-   * `onSend` proves that it is sent.
+   * ends with that error. Afterwards the attempt may still not be sent, if its turn comes too late or the caller
+   * aborts. Only `onSend` proves that it is sent.
    */
   readonly beforeSend?: (() => Promise<void>) | undefined;
   /**
@@ -360,8 +361,8 @@ type AttemptOptions = {
 };
 
 /**
- * Registers a call that was sent and must not be aborted when the process stops. The returned value is disposed of when
- * the call ends, within `timeoutMs`.
+ * Registers a call that was sent and must not be aborted when the process stops. When the call ends, within
+ * `timeoutMs`, the returned value is disposed of.
  */
 export type TrackSent = (call: { readonly operation: string; readonly timeoutMs: number }) => Disposable;
 

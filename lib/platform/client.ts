@@ -21,7 +21,7 @@ type Id = string | number | bigint;
  */
 export type Platform = ReturnType<typeof operations>;
 
-/** Creates the operations over a `call`, which may be a fake in a test. */
+/** Creates the operations, which send with `call`. */
 export const operations = (call: Call) => ({
   /** The call that all operations use: any endpoint, with a validated or a raw response. */
   call,
@@ -88,8 +88,8 @@ export type Page<Row> = {
 /** Options for a list: those of each call, and the maximum number of pages. */
 export type PagesOptions = CallOptions & {
   /**
-   * The maximum number of pages, beyond which the list throws `PlatformError` (`endless`). Default 100,000: more than any
-   * real list has.
+   * The maximum number of pages, beyond which the list throws `PlatformError` (`endless`). Default 100,000: more
+   * than any real list has.
    */
   readonly maxPages?: number;
 };
@@ -97,9 +97,9 @@ export type PagesOptions = CallOptions & {
 const MAX_PAGES = 100_000;
 
 /**
- * Iterates over pages of calculations by offset. Ends at an empty page, at a page that repeats the page before it, and at
- * a short page that reports no more rows. It can miss rows while other rows are deleted, which only the scan of a snapshot
- * detects.
+ * Iterates over pages of calculations by offset. Ends at an empty page, at a page that repeats the page before it,
+ * and at a short page that reports no more rows. It can miss rows if other rows are deleted in the meantime; only
+ * the scan of a snapshot detects that.
  */
 async function* calculationPages(
   call: Call,
@@ -130,8 +130,8 @@ const pageOf = ({ results, totalHits, degraded }: CalculationsResponse): Page<Ca
 });
 
 /**
- * Iterates over pages of a FileSet's files by cursor. Ends at an empty page, at a cursor that is null or absent, and at a
- * cursor that was already used: on its last page the platform repeats the cursor that it received.
+ * Iterates over pages of a FileSet's files by cursor. Ends at an empty page, at a cursor that is null or absent,
+ * and at a cursor that was already used: on its last page the platform repeats the cursor that it received.
  */
 async function* filePages(
   call: Call,

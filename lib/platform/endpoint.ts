@@ -28,17 +28,18 @@ export type Endpoint<Input extends EndpointInput = EndpointInput, Output = unkno
   readonly output: (input: Input) => z.ZodMiniType<Output, unknown>;
   /** Where a response has its records or, if the response itself is a record, the members that it may have. */
   readonly records: RecordsIn | Pick<RecordsIn, 'members'>;
-  /** Whether an object is a result, since it has members that no error has, even if it also has members of an error. */
+  /** Whether an object is a result: it has members that no error has. It may also have members of an error. */
   readonly isResult: (answer: Readonly<Record<string, unknown>>) => boolean;
   /** A body that is valid although it is not JSON: an empty body, or any body but an HTML page. Default: only JSON. */
   readonly otherBody?: 'empty' | 'any';
   /** Whether a repeat does no harm: the operation reads, or a repeat costs only its price. */
   readonly mayRepeat: boolean;
   /**
-   * Whether the input is private, such as a text to score. If so, no error quotes a response, which may quote the input.
+   * Whether the input is private, such as a text to score. If so, no error quotes a response, which may quote the
+   * input.
    */
   readonly isPrivate?: true;
-  /** The record that a call is about, for errors: `calculation 12`. */
+  /** The record that a call reads or changes, for errors: `calculation 12`. */
   readonly about: (input: Input) => string;
   /** The time limit for one attempt, in milliseconds. Default: the client's `timeoutMs`. */
   readonly timeoutMs?: number;

@@ -33,7 +33,7 @@ export type PlatformEvent = {
 /** Called synchronously for each event; errors that it throws are ignored. */
 export type Observe = (event: PlatformEvent) => void;
 
-/** Sums of events. `waitedMs`: waits for the pace, without backoff. */
+/** Totals over all calls. `waitedMs`: waits for the pace, without backoff. */
 export type CallCounts = {
   readonly requests: number;
   readonly retries: number;
@@ -47,7 +47,7 @@ export function countCalls() {
   let counts: CallCounts = { requests: 0, retries: 0, throttled: 0, waitedMs: 0 };
   return {
     counts: () => counts,
-    /** The number of calls that cost something, and of those whose outcome is unknown, by the names of their prices. */
+    /** By price name: the number of calls that cost something, and how many of them have an unknown outcome. */
     paid: paid as Readonly<Record<keyof typeof paid, Readonly<Record<string, number>>>>,
     observe: (event: PlatformEvent) => {
       const { name, isCertain } = (event.kind === 'request' && paidFor(event)) || {};
@@ -63,7 +63,7 @@ export function countCalls() {
 
 const COUNTED = { request: 'requests', retry: 'retries', throttled: 'throttled' } as const;
 
-/** Notifies several observers in turn. An observer that throws affects neither the call nor other observers. */
+/** Calls several observers in turn. An observer that throws affects neither the call nor other observers. */
 export function notifyAll(observers: readonly Observe[]): Observe {
   return (event) => {
     for (const observe of observers) {
@@ -76,15 +76,15 @@ export function notifyAll(observers: readonly Observe[]): Observe {
   };
 }
 
-const PRICED_AS: Readonly<Record<string, string>> = {
+const PRICE_NAMES: Readonly<Record<string, string>> = {
   analyzeSentiment: 'score',
   runFunction: 'run-function',
   updateFormula: 'update-formula',
 };
 
 /**
- * The name of a finished call's price, and whether the call was certainly executed; undefined if it was not executed, or
- * has no price.
+ * The name of a finished call's price, and whether the call was certainly executed; undefined if it was not
+ * executed, or has no price.
  */
 function paidFor({
   operation,
@@ -95,7 +95,7 @@ function paidFor({
   readonly status: number | undefined;
   readonly failure?: PlatformFailure;
 }) {
-  const name = PRICED_AS[operation];
+  const name = PRICE_NAMES[operation];
   const isRefused = status >= 400 && status < 500;
   if (name === undefined || (failure !== undefined && (isRefused || !wasSent(failure)))) return undefined;
   const isCertain = failure === undefined || failure.kind === 'shape' || failure.kind === 'too-large';

@@ -1,13 +1,14 @@
 import { PAUSED } from '../pace/index.ts';
 
 /**
- * Everything that can go wrong with a call, as data. Times are in milliseconds. The union is closed, so that a switch over
+ * Everything that can go wrong with a call, as data. Times are in milliseconds. The union is closed, so that a
+ * switch over
  * `kind` can handle all cases.
  */
 export type PlatformFailure =
   /** The caller's input is invalid: nothing was sent. Every fault is listed. */
   | { readonly kind: 'input'; readonly faults: readonly string[] }
-  /** The call's turn is beyond the maximum wait. `isPaused`: an operator paused the budget. */
+  /** The call would have to wait longer for its turn than it may. `isPaused`: an operator paused the budget. */
   | {
       readonly kind: 'wait';
       readonly waitMs: number;
@@ -15,7 +16,8 @@ export type PlatformFailure =
       readonly isPaused?: boolean;
     }
   /**
-   * The platform responded with an error. `reference`: the platform's reference (`toe`). `detail`: its message, shortened.
+   * The platform responded with an error. `reference`: the platform's reference (`toe`). `detail`: its message,
+   * shortened.
    */
   | {
       readonly kind: 'status';
@@ -26,7 +28,7 @@ export type PlatformFailure =
     }
   /** A redirect, which is never followed. Its cause is an allow-list, a login, or a wrong address. */
   | { readonly kind: 'redirect'; readonly status: number; readonly to: string }
-  /** The response is not JSON; most often it is a login page or a block page. `title`: that of the page. */
+  /** The response is not JSON, but most often a login page or a block page. `title`: the title of the page. */
   | {
       readonly kind: 'not-json';
       readonly status: number;
@@ -55,7 +57,7 @@ export type PlatformFailure =
       readonly proxy?: string;
       readonly proxyStatus?: number;
     }
-  /** The response is valid JSON that lacks what the contract requires; each fault names the record and the field. */
+  /** The response is valid JSON that lacks what the contract requires. Each fault mentions the record and the field. */
   | { readonly kind: 'shape'; readonly faults: readonly string[] }
   /** A list exceeded the maximum number of pages, or of `empty` pages in a row. */
   | { readonly kind: 'endless'; readonly pages: number; readonly empty?: boolean };
@@ -63,11 +65,11 @@ export type PlatformFailure =
 /** A failure with an HTTP status. */
 type StatusFailure = Extract<PlatformFailure, { readonly kind: 'status' }>;
 
-/** True if the platform refused the call with this status. */
+/** Whether the platform responded with this status. */
 export const isStatus = (failure: PlatformFailure, status: number): failure is StatusFailure =>
   failure.kind === 'status' && failure.status === status;
 
-/** Statuses of a server, often a gateway, that stopped waiting, although the platform may still act on the request. */
+/** Statuses of a server, often a gateway, that stopped waiting. The platform may still act on the request. */
 const GAVE_UP: ReadonlySet<number> = new Set([408, 425, 444, 460, 499]);
 
 /** Whether the platform read the request and rejected it, so that nothing took effect. */
@@ -127,10 +129,10 @@ export function describeFailure(failure: PlatformFailure): string {
       return describeStatus(failure);
     case 'redirect':
       return failure.status === 304
-        ? 'the server responded with 304 (not modified), which was not requested: is there a cache in between?'
-        : `redirected (${failure.status}) to ${failure.to}, which is not followed: is the address correct, and allowed from here?`;
+        ? 'the server responded with 304 (not modified), which was not requested; check whether there is a cache in between'
+        : `redirected (${failure.status}) to ${failure.to}, which is not followed; check that the address is correct, and allowed from here`;
     case 'not-json':
-      return `the server responded with ${failure.status} and ${failure.contentType || 'no content type'}${titled(failure.title)} instead of JSON: is the address correct, and allowed from here?`;
+      return `the server responded with ${failure.status} and ${failure.contentType || 'no content type'}${titled(failure.title)} instead of JSON; check that the address is correct, and allowed from here`;
     case 'cut':
       return `the response is not complete, valid JSON: ${failure.detail}`;
     case 'too-large':
@@ -171,9 +173,9 @@ function describeStatus(failure: StatusFailure): string {
 const HINTS: Readonly<Record<number, string>> = {
   200: ' (an error with the status of a success)',
   206: ' (a part of a response), which was not requested',
-  401: '. Is the token correct, and neither expired nor revoked?',
-  403: '. May the token’s user do this?',
-  407: '. Does HTTPS_PROXY have the user and password that the proxy requires?',
+  401: '; check that the token is correct, and neither expired nor revoked',
+  403: '; check that the token’s user has the permission for this',
+  407: '; check that HTTPS_PROXY has the user and password that the proxy requires',
 };
 
 const titled = (title: string | undefined) => (title === undefined ? '' : ` (“${title}”)`);

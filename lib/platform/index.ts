@@ -1,6 +1,6 @@
 /*
- * The client of the platform as its callers see it: calls, their results, and how they fail. It loads little:
- * operations are in `operations/index.ts`, and what opens connections in `http/index.ts`.
+ * The platform's client as its callers see it: calls, their results, and their failures. This door loads little code:
+ * the operations are in `operations/index.ts`, and everything that opens connections is in `http/index.ts`.
  */
 
 export type { Call, CallOptions, OnOdd, ReadAnswer, TrackSent } from './call.ts';

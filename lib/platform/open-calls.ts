@@ -10,7 +10,7 @@ import { createTransport } from './http/transport.ts';
 import { defaultRetryLimits, type RetryLimits } from './retry.ts';
 import type { TokenSource } from './token.ts';
 
-/** Options for a client. Times in milliseconds. */
+/** Options for a client. Times are in milliseconds. */
 export type PlatformOptions = {
   /** The instance's origin, such as `https://acme.example.com`. */
   readonly baseUrl: string;
@@ -28,8 +28,8 @@ export type PlatformOptions = {
    */
   readonly maxResponseBytes?: number;
   /**
-   * Limits the memory of bodies that are being received. All clients of a process should share one budget. Default: 32 MiB
-   * for this client.
+   * Limits the memory of bodies that are being received. All clients of a process should share one budget. Default:
+   * 32 MiB for this client.
    */
   readonly bodies?: ReturnType<typeof createBodyBudget>;
   /** Overrides of the retry limits. Default: at most 8 retries and 5 minutes a call (see `RetryLimits`). */
@@ -37,12 +37,12 @@ export type PlatformOptions = {
   /** Called for each event of a call; errors that it throws are ignored. */
   readonly observe?: Observe;
   /**
-   * Lists the calls in progress, for the log of a process that is about to be stopped. Default: calls are not listed.
+   * Keeps a list of the calls in progress, for the log of a process that is about to be stopped. Default: no list.
    */
   readonly inHand?: InHand | undefined;
   /**
-   * Called when a request is sent that must not be aborted when the process stops. The process should stop only after the
-   * returned value was disposed of. Default: not called.
+   * Called when a request is sent that must not be aborted when the process stops. The process should stop only
+   * after the returned value was disposed of. Default: not called.
    */
   readonly trackSent?: TrackSent | undefined;
   /** The environment with `HTTPS_PROXY`, `NO_PROXY` and `AWS_CA_BUNDLE`. Default: no proxy. */

@@ -4,7 +4,10 @@ import type { PlatformFailure } from './failure.ts';
 import { searchCalculations } from './operations/search-calculations.ts';
 import { PlatformError } from './platform-error.ts';
 
-/** What a call shows about the platform; `failure` is undefined if it succeeded. A rejected call shows that the platform responds. */
+/**
+ * What a call shows about the platform; `failure` is undefined if the call succeeded. Even a call that the platform
+ * rejects shows that the platform responds.
+ */
 export function callOutcome(failure: PlatformFailure | undefined): CallOutcome {
   switch (failure?.kind) {
     case undefined:
@@ -39,7 +42,7 @@ function statusOutcome(status: number): CallOutcome {
 const PROBE_TIMEOUT_MS = 20_000;
 
 /**
- * Reads one calculation to test whether the platform responds. Any token may do that, or gets a response that rejects it.
+ * Reads one calculation to test whether the platform responds. A token without the permission gets a response too.
  * Never throws.
  */
 export async function probePlatform(call: Call): Promise<CallOutcome> {

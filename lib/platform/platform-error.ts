@@ -2,11 +2,12 @@ import { messageOf } from '../base/index.ts';
 import { describeFailure, type PlatformFailure, wasSent } from './failure.ts';
 
 /**
- * The error of the client. `failure` says what happened, as a union on `kind`. Neither the error nor its `cause` contains
- * the token or a complete body.
+ * The error of the client. `failure` says what happened, as a union on `kind`. Neither the error nor its `cause`
+ * contains the token or a complete body.
  *
  * ```ts
- * if (error instanceof PlatformError && error.failure.kind === 'status' && error.failure.status === 404) return undefined;
+ * if (error instanceof PlatformError && error.failure.kind === 'status' && error.failure.status === 404) return
+ * undefined;
  * ```
  */
 export class PlatformError extends Error {
@@ -16,7 +17,7 @@ export class PlatformError extends Error {
   readonly sent: boolean;
   /** The operation's name, such as `searchFiles`. */
   readonly operation: string;
-  /** How many attempts were made; 0 if the input was invalid. */
+  /** The number of attempts that were made; 0 if the input was invalid. */
   readonly attempts: number;
 
   constructor(

@@ -2,18 +2,21 @@ import * as z from 'zod/mini';
 import { anyRecord } from '../base/index.ts';
 
 /*
- * The platform's records, as in section 2 of its contract. A record only needs its id. Descriptions of the platform differ
- * in all other members, so these stay as received, whatever their type. A member that differs from the contract is only
- * counted as odd.
+ * The platform's records, as in section 2 of its contract. Only a record's id is required. Descriptions of the platform
+ * disagree about all other members, so these stay as received, whatever their type. A member that differs from the
+ * contract is only counted as odd.
  */
 
 /** The types of JSON values. `none` means null or absent. */
 type JsonType = 'string' | 'number' | 'boolean' | 'object' | 'array' | 'none';
 
-/** The types that each member of a record has by contract and in practice. The member with the record's id is left out. */
+/**
+ * The types that each member of a record has, by contract and in practice. The member with the record's id is not
+ * listed.
+ */
 type Members = Readonly<Record<string, readonly JsonType[]>>;
 
-/** The members that a record may have: as received, of any type, null or absent. A misspelt name does not compile. */
+/** The members that a record may have, as received: of any type, null or absent. A misspelt name does not compile. */
 type Sent<M extends Members> = { readonly [Name in keyof M]?: unknown };
 
 /** Sets of types by meaning. Ids are digits, as a number or a string. Times are epoch milliseconds or ISO 8601. */
@@ -31,24 +34,27 @@ const TYPES = {
   any: ['string', 'number', 'boolean', 'object', 'array', 'none'],
 } as const satisfies Readonly<Record<string, readonly JsonType[]>>;
 
+/** The members of a calculation as the search returns it. */
 export const calculationRow = {
-  /** What people call it; not unique. */ name: TYPES.text,
+  /** Its name; not unique. */ name: TYPES.text,
   /** VALID or INVALID. */ status: TYPES.text,
-  /** The id that an older interface of the platform has for it. */ legacyId: TYPES.maybeText,
+  /** Its id in an older interface of the platform. */ legacyId: TYPES.maybeText,
   /** The id of the user who owns it: digits, as a number or as text. */ owner: TYPES.idOrTime,
   /** When it was last changed: epoch milliseconds or ISO text. */ lastModified: TYPES.idOrTime,
   /** When it was created: epoch milliseconds or ISO text. */ created: TYPES.idOrTime,
   /** Whether it is offered on every dataset. */ global: TYPES.flag,
   /** Whether only its owner or an administrator may change it. */ locked: TYPES.flag,
   /** Whether it is archived. */ archived: TYPES.flag,
-  /** Where it is saved and used: `{resource: {type, id}, visible, active, valid}` each. */ links: TYPES.list,
-  /** The ids of what it is linked to, in lists by type: DATA_SOURCE, CARD, FUNCTION_TEMPLATE. */ activeLinks:
+  /** Where it is saved and used, each as `{resource: {type, id}, visible, active, valid}`. */ links:
+    TYPES.list,
+  /** The ids of what it is linked to, as lists by type: DATA_SOURCE, CARD, FUNCTION_TEMPLATE. */ activeLinks:
     TYPES.object,
 } as const satisfies Members;
 
 /** A calculation as the search returns it, without its expression. Members besides `id` are as received. */
 export type CalculationRow = { /** Digits of any length. */ readonly id: Id } & Sent<typeof calculationRow>;
 
+/** The members of a complete calculation. */
 export const calculation = {
   ...calculationRow,
   /** The text of the formula. */ expression: TYPES.text,
@@ -57,19 +63,20 @@ export const calculation = {
   /** How long its values are cached: day or non_dynamic. */ cacheWindow: TYPES.text,
   /** Whether the formula contains an aggregate. */ aggregated: TYPES.flag,
   /** Whether the formula contains a window function. */ analytic: TYPES.flag,
-  /** Whether it is left out of lists for people. */ hidden: TYPES.flag,
+  /** Whether it is omitted from lists that users see. */ hidden: TYPES.flag,
   /** Whether it is a variable. */ variable: TYPES.flag,
   /** Names in backticks of columns outside any aggregate. */ nonAggregatedColumns: TYPES.list,
   /** Each occurrence of a column: `{columnName, columnPosition}`, from 0, in UTF-16 code units. */ columnPositions:
     TYPES.list,
   /** Unique names of functions in upper case, in no order. */ functions: TYPES.list,
-  /** The ids of the calculations that the formula names. */ functionTemplateDependencies: TYPES.list,
+  /** The ids of the calculations that the formula refers to. */ functionTemplateDependencies: TYPES.list,
   /** The same links as in a row of a search; null without links. */ activeLinks: TYPES.maybeObject,
 } as const satisfies Members;
 
 /** A complete calculation: a named formula over the columns of a dataset. Members besides `id` are as received. */
 export type Calculation = { /** Digits of any length. */ readonly id: Id } & Sent<typeof calculation>;
 
+/** The members of a file. */
 export const file = {
   /** Its path in the FileSet, with its name. */ path: TYPES.text,
   /** The last part of the path. */ name: TYPES.text,
@@ -90,20 +97,22 @@ export const file = {
 /** A file or directory of a FileSet. `size` in bytes, null for a directory. */
 export type FileRecord = { /** A UUID. */ readonly id: string } & Sent<typeof file>;
 
+/** The members of a card. */
 export const card = {
   /** The digits of its id, or `dr:DRILL:ROOT` for the card of a drill. */ urn: TYPES.text,
   /** What kind of card it is, such as kpi. */ type: TYPES.text,
-  /** What people call it; not unique. */ title: TYPES.text,
+  /** Its title; not unique. */ title: TYPES.text,
   /** How the card is drawn, such as bar. */ chartType: TYPES.maybeText,
   /** The id of the dataset that it is built on. */ datasourceId: TYPES.maybeText,
   /** The id of the user who owns it: digits, as a number or as text. */ ownerId: TYPES.maybeIdOrTime,
-  /** Its owners: `{id, type, displayName}` each, of type USER or GROUP. */ owners: TYPES.maybeList,
-  /** False if the owner of the token may not open it. */ access: TYPES.flag,
+  /** Its owners, each as `{id, type, displayName}`, with the type USER or GROUP. */ owners: TYPES.maybeList,
+  /** False if the token's user may not open it. */ access: TYPES.flag,
 } as const satisfies Members;
 
 /** A visualization over a dataset. */
 export type Card = { /** Digits of any length. */ readonly id: Id } & Sent<typeof card>;
 
+/** The members of an execution of a code function. */
 export const execution = {
   /** The id of this run. */ executionId: TYPES.text,
   /** The UUID of the package. */ packageId: TYPES.text,
@@ -124,12 +133,13 @@ export type FunctionExecution = {
   /** SUCCESS, FAILED, RESULT_TYPE_FAILURE, OUTPUT_UNDEFINED, RUNNING or UNDEFINED. */ readonly status: string;
 } & Sent<typeof execution>;
 
+/** The members of a response with a sentiment. */
 export const sentiment = {
   /** DEFAULT, or the kind of the request with topics. */ type: TYPES.text,
   /** The model that read the text. */ model: TYPES.text,
   /** positive, negative, neutral or not_applicable, in either case; null if topics were requested. */ sentiment:
     TYPES.maybeText,
-  /** The session of the request, if it named one. */ sessionId: TYPES.maybeText,
+  /** The session of the request, if it had one. */ sessionId: TYPES.maybeText,
   /** The platform's own id for the request. */ requestId: TYPES.maybeText,
   /** Whether the model is one of your own. */ isCustomerModel: TYPES.flag,
   /** The sentiment of each requested topic, by its name. */ topicSentiments: TYPES.maybeObject,
@@ -154,8 +164,9 @@ export function tokensOf(given: Sentiment | undefined) {
   };
 }
 
+/** The members of a data file. */
 export const dataFile = {
-  /** What people call it; not unique. */ name: TYPES.text,
+  /** Its name; not unique. */ name: TYPES.text,
   /** When it was created: epoch milliseconds or ISO text. */ datetimeCreated: TYPES.idOrTime,
   /** The id of the user who is responsible for it: digits, as a number or as text. */ responsibleUserId:
     TYPES.maybeIdOrTime,
@@ -167,7 +178,7 @@ export const dataFile = {
 /** The metadata of a data file; revisions only if `expand` requests them. */
 export type DataFile = { /** Digits of any length. */ readonly dataFileId: Id } & Sent<typeof dataFile>;
 
-/** Where a response has its records, and which fields have a record's id. */
+/** The member of a response that lists the records, and the fields that may have a record's id. */
 export type RecordsIn = {
   /** The member that holds the list. Default: the response itself is the list, or the only record. */
   readonly member?: string;
@@ -179,8 +190,8 @@ export type RecordsIn = {
 };
 
 /**
- * The id in a field of a record: the digits of a number, 12 for `urn:card:12`, and 12 for the drill
- * `dr:12:10`; undefined if the value has no id.
+ * The id in a field of a record, as digits. In a `urn` field: 12 for `urn:card:12`, and 12 for the drill `dr:12:10`.
+ * Undefined if the value has no id.
  */
 export function idIn(field: string, value: unknown): Id | undefined {
   if (field !== 'urn' || typeof value !== 'string') return idDigits(value);
@@ -188,8 +199,8 @@ export function idIn(field: string, value: unknown): Id | undefined {
 }
 
 /**
- * Schema of a record with its id in one of these fields. The output has the id in the first field, as digits if it is an
- * integer.
+ * Schema of a record with its id in one of these fields. The output has the id in the first field, as digits if it
+ * is an integer.
  */
 export function recordIn<Name extends string, M extends Members>({
   keys,
@@ -208,7 +219,7 @@ export function recordIn<Name extends string, M extends Members>({
   >;
 }
 
-/** Schema of a response about one record. The response may lack the record's id, but must not have another id. */
+/** Schema of a response about one record. The response may lack the record's id, but it must not have another one. */
 export const aboutRecord = <Name extends string, M extends Members>(
   answer: z.ZodMiniType<Readonly<Record<string, unknown>>, unknown>,
   field: Name,
@@ -243,7 +254,7 @@ const ERROR_MEMBERS = [
   'statusReason',
 ] as const;
 
-/** Whether a response is an error: it has a member of errors that is not empty, or a status of 400 or above. */
+/** Whether a response is an error: one of `ERROR_MEMBERS` is not empty, or it has a status of 400 or above. */
 export const isErrorAnswer = (answer: Readonly<Record<string, unknown>>): boolean =>
   ERROR_MEMBERS.some((name) => isFilled(answer[name])) ||
   ['status', 'statusCode', 'code'].some((name) => typeof answer[name] === 'number' && answer[name] >= 400);
@@ -252,9 +263,9 @@ const isFilled = (value: unknown): boolean =>
   Array.isArray(value) ? value.length > 0 : ![undefined, null, '', false].includes(value as null);
 
 /**
- * Whether a response has no list because there is nothing to list: it is no error, and its total is at most the number of
- * rows that were already read (`before`). Without a total it must have no other list or object with content, which might
- * be the list under another name.
+ * Whether a response has no list because there is nothing to list: it is not an error, and its total is at most the
+ * number of rows that were already read (`before`). Without a total it must have no other list or object with content,
+ * which might be the list under another name.
  */
 export const isNothing = (
   answer: Readonly<Record<string, unknown>>,
@@ -308,8 +319,8 @@ function typeOf(value: unknown): string {
 }
 
 /**
- * Epoch milliseconds of a time that was sent as a number, as a string of digits, or in ISO 8601 (UTC if it names no zone);
- * NaN for any other value.
+ * Epoch milliseconds of a time that was sent as a number, as a string of digits, or in ISO 8601 (UTC if it has no
+ * zone); NaN for any other value.
  */
 export function timeMs(sent: unknown): number {
   const number = idDigits(sent);
@@ -333,7 +344,7 @@ export function compareIds(a: Id, b: Id): number {
 }
 
 /**
- * Maximum digits of an id. Real ids have at most 20 digits; longer ids cost time and memory.
+ * Maximum digits of an id. Real ids have at most 20 digits; much longer ids would cost time and memory.
  */
 export const MAX_ID_DIGITS = 64;
 

@@ -1,9 +1,9 @@
 import type { Hide } from '../base/index.ts';
 
-/** A run of this many characters of a secret is hidden. A shorter secret is hidden as a whole. */
+/** Any this many successive characters of a secret are hidden. A shorter secret is hidden as a whole. */
 export const MIN_RUN_LENGTH = 8;
 
-/** Removes a token from foreign text, such as an error body that echoes a header. */
+/** Hides a token in text from outside, such as an error body that echoes a header. */
 export function redact(text: string, token: string): string {
   if (last.token !== token) last = { token, hide: createHide([token], '[token]') };
   return last.hide(text);
@@ -12,9 +12,9 @@ export function redact(text: string, token: string): string {
 let last: { readonly token: string; readonly hide: Hide } = { token: '', hide: (text) => text };
 
 /**
- * Creates a function that replaces each run of `MIN_RUN_LENGTH` or more characters of a secret by `mark`. It also finds
- * the run in other letter case, in hex, and in base64, even if the secret was encoded together with other text. Escaped
- * characters, as in a URL or in HTML, end a run. Takes less than a microsecond for a character.
+ * Creates a function that replaces any `MIN_RUN_LENGTH` or more successive characters of a secret with `mark`. It also
+ * finds them in other letter case, in hex, and in base64, even if the secret was encoded together with other text. It
+ * does not see through escaped characters, as in a URL or in HTML. Takes less than a microsecond for a character.
  */
 export function createHide(secrets: readonly string[], mark: string): Hide {
   const pieces = piecesOf(secrets);
@@ -40,9 +40,9 @@ function piecesOf(secrets: readonly string[]): ReadonlyMap<number, ReadonlySet<s
 }
 
 /**
- * The forms in which a secret is found: unchanged, in hex, and in base64. In base64, three bytes become four characters,
- * so a secret has three forms, which depend on the number of bytes before it. The characters at both ends depend on
- * neighbouring bytes, and are left out.
+ * The forms in which a secret is found: unchanged, in hex, and in base64. In base64, three bytes become four
+ * characters, so a secret has three forms, which depend on the number of bytes before it. The characters at both
+ * ends also depend on neighbouring bytes, so they are left out.
  */
 function formsOf(secret: string): readonly { readonly form: string; readonly length: number }[] {
   const plain = { form: folded(secret), length: Math.min(MIN_RUN_LENGTH, secret.length) };
@@ -69,7 +69,7 @@ const folded = (text: string): string =>
 
 type Span = readonly [start: number, end: number];
 
-/** Replaces spans, sorted by their starts, by marks; spans that overlap share one mark. */
+/** Replaces spans, which are sorted by their starts, with `mark`; spans that overlap share one mark. */
 function replaceAll(text: string, found: readonly Span[], mark: string): string {
   const spans: Span[] = [];
   for (const [start, end] of found) {

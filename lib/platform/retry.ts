@@ -6,20 +6,20 @@ export type RetryLimits = BackoffLimits & {
   /** Maximum retries after a temporary failure, not counting the first attempt. Default 8. */
   readonly maxRetries: number;
   /**
-   * Maximum retries after a response of another server, for example the temporary page of a gateway, or if the address is
-   * wrong. Default 4.
+   * Maximum retries if another server may have responded: a gateway with a temporary page, or the server at a wrong
+   * address. Default 4.
    */
   readonly maxMisdirectedRetries: number;
   /** The time limit for all attempts and waits of one call. Default 300,000. */
   readonly budgetMs: number;
   /**
-   * The time limit of one call, and of connecting, until this client has reached the platform once. Default:
+   * The time limit of one call, and of connecting, as long as this client has never reached the platform. Default:
    * `budgetMs`.
    */
   readonly unreachedMs?: number | undefined;
 };
 
-/** The default limits: 8 retries, 4 after responses of another server, backoff from 250 ms to 20 s, 5 minutes in all. */
+/** The default limits: 8 retries, or 4 if another server responded; backoff from 250 ms to 20 s; 5 minutes in total. */
 export const defaultRetryLimits: RetryLimits = {
   maxRetries: 8,
   maxMisdirectedRetries: 4,
@@ -45,8 +45,8 @@ type RetryDecision =
   | { readonly kind: 'stop'; readonly why: 'permanent' | 'harmful' | 'exhausted' | 'over-budget' };
 
 /**
- * Decides about every retry. A failure that may be temporary is retried if the platform certainly did not act, or a repeat
- * does no harm. `Retry-After` beats backoff. No wait starts that would end after the time budget.
+ * Decides about every retry. A failure that may be temporary is retried if the platform certainly did not act, or a
+ * repeat does no harm. `Retry-After` beats backoff. No wait starts that would end after the time budget.
  */
 export function decideRetry(facts: RetryFacts): RetryDecision {
   const { failure, mayRepeat, attempt, elapsedMs, wasReached = true, random, limits } = facts;
@@ -62,20 +62,20 @@ export function decideRetry(facts: RetryFacts): RetryDecision {
 
 function retriesFor(failure: PlatformFailure, limits: RetryLimits): number {
   switch (failure.kind) {
-    // The number of retries after a 429 or a rejected wait is not limited, only their time: both say when to
+    // After a 429 or a rejected wait, only the time of retries is limited and not their number, since both say when to
     // try again.
     case 'wait':
       return Number.POSITIVE_INFINITY;
     case 'status':
       if (failure.status === 429) return Number.POSITIVE_INFINITY;
-      // An error with the status of a success is most often a gateway's.
+      // An error with the status of a success most often comes from a gateway.
       if (failure.status === 200) return limits.maxMisdirectedRetries;
       return isTemporaryStatus(failure.status) ? limits.maxRetries : 0;
     case 'cut':
     case 'timeout':
       return limits.maxRetries;
     case 'connection':
-      // A name that does not exist is most often a wrong address; if the resolver is unavailable, the code is
+      // If a name does not exist, the address is most likely wrong. If the resolver is unavailable, the code is
       // EAI_AGAIN.
       if (failure.code === 'ENOTFOUND') return limits.maxMisdirectedRetries;
       if (failure.proxyStatus !== undefined && !isTemporaryAtProxy(failure.proxyStatus)) return 0;

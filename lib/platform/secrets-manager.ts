@@ -1,7 +1,10 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { type AwsEnvironment, awsClientConfig } from '../base/aws/index.ts';
 
-/** Reads a secret of Secrets Manager. It has a file of its own, so that the client is loaded only if it is needed. */
+/**
+ * Creates the function that reads a secret of Secrets Manager. In its own file, so that the client loads only if
+ * needed.
+ */
 export function openSecret(
   id: string,
   environment: AwsEnvironment,

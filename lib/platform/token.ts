@@ -6,7 +6,10 @@ import { parseJson } from '../base/json/index.ts';
 export type TokenSource = {
   /** Returns the token. May throw errors of the secret store. */
   read(): Promise<string>;
-  /** Forgets this token, which the platform refused. Returns true if another read may return another token. */
+  /**
+   * Reports that the platform refused this token, so that it is not cached. Returns whether `read` may now return
+   * another.
+   */
   refused(token: string): boolean;
 };
 
@@ -15,7 +18,7 @@ export function fixedToken(token: string): TokenSource {
   return { read: async () => token, refused: () => false };
 }
 
-/** Options for a token from a secret store. Times in milliseconds. */
+/** Options for a token from a secret store. */
 export type SecretTokenOptions = {
   /** Reads the secret's text from the secret store. */
   readonly fetchSecret: () => Promise<string>;
@@ -69,8 +72,8 @@ type StoredOptions = { readonly location: string; readonly environment: AwsEnvir
 
 /**
  * The token in a SecureString of Parameter Store, by the parameter's ARN, or in a secret of Secrets Manager,
- * by its id or ARN. The first read loads the SDK. Throws `AwsError`, also for a parameter that is not
- * encrypted, and `PeerMissingError` if the client is not installed.
+ * by its id or ARN. The first read loads the SDK. Throws `PeerMissingError` if the client is not installed, and
+ * `AwsError` for any other problem, including a parameter that is not encrypted.
  */
 export function openStoredToken({ location, environment }: StoredOptions): TokenSource {
   const isParameter = tokenClient(location) === '@aws-sdk/client-ssm';
@@ -96,12 +99,13 @@ export function openStoredToken({ location, environment }: StoredOptions): Token
   return secretToken({ fetchSecret });
 }
 
-/** What a service has stored, with the type of a parameter. */
+/** A stored secret; for a parameter, also its type. */
 type StoredText = { readonly text: string | undefined; readonly type?: string | undefined };
 
 /**
- * Extracts the token from a stored secret: the secret itself, a JSON string, or the value of a JSON object with a single
- * key, as the console of Secrets Manager stores it. For any other secret, throws an `AwsError` that does not show it.
+ * Extracts the token from a stored secret: the secret itself, a JSON string, or the value of a JSON object with a
+ * single key, as the console of Secrets Manager stores it. For any other secret, throws an `AwsError` that does not
+ * show it.
  */
 function storedToken(location: string, stored: string | undefined): string {
   const text = (stored ?? '').trim();
@@ -116,7 +120,7 @@ function storedToken(location: string, stored: string | undefined): string {
       : text === ''
         ? 'nothing'
         : token !== ''
-          ? 'a text with spaces or other invisible characters in it'
+          ? 'a string with spaces or other invisible characters in it'
           : `JSON with ${pairs.length === 1 ? 'the key' : 'the keys'} ${listed(pairs.map(([name]) => String(name)))}`;
   throw notAToken(location, `the token as plain text, or as JSON with one key and a string, got ${got}`);
 }

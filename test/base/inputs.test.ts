@@ -88,7 +88,7 @@ describe('before anything is sent, inputs are checked:', () => {
       const error = await caught(platform.sentiment.analyze({ text: 'fine', topics: [{ topic }] }));
 
       expect(error.message).toContain(
-        'topics.0.topic: expected a topic name: a letter, then letters, digits or underscores, 1 to 100 in all',
+        'topics.0.topic: expected a topic name: a letter, then letters, digits or underscores, 1 to 100 in total',
       );
       expect(sent).toEqual([]);
     },
@@ -105,7 +105,7 @@ describe('before anything is sent, inputs are checked:', () => {
     expect(error.failure).toEqual({
       kind: 'input',
       faults: [
-        'topics.0.topic: expected a topic name: a letter, then letters, digits or underscores, 1 to 100 in all, got ""',
+        'topics.0.topic: expected a topic name: a letter, then letters, digits or underscores, 1 to 100 in total, got ""',
         'topics: expected topics with different names, got a list of 52',
         'topics: expected at most 50 topics, got a list of 52',
       ],

@@ -122,7 +122,7 @@ describe('the digest', () => {
     const refused = await posted('slack', 500);
 
     expect([code, hook.requests.length]).toEqual([0, 3]);
-    expect(err).toContain('the webhook of slack is throttling: posting again in');
+    expect(err).toContain('the webhook for slack is throttling: posting again in');
     expect([refused.code, refused.requests.length]).toEqual([1, 1]);
   });
 

@@ -99,7 +99,7 @@ test('doctor names the operations that are throttled separately', async () => {
   const { code, out } = await doctor();
 
   expect(out).toContain(
-    'analyzeSentiment: throttled alone since 2026-11-29T08:00:00.000Z: one call at a time until one succeeds',
+    'analyzeSentiment: throttled on its own since 2026-11-29T08:00:00.000Z: one call at a time until one succeeds',
   );
   expect(out).not.toContain('runFunction');
   expect(code).toBe(0);
@@ -201,7 +201,7 @@ describe('doctor says what to do and exits 1', () => {
   test.each<[{ algorithm: string; key?: string }, string]>([
     [{ algorithm: 'AES256' }, '→ set SYNC_ENCRYPTION=AES256'],
     [{ algorithm: 'aws:kms' }, '→ set SYNC_ENCRYPTION=aws:kms,'],
-    [{ algorithm: 'aws:kms', key: 'theirs' }, 'the bucket’s policy may demand aws:kms:KEY'],
+    [{ algorithm: 'aws:kms', key: 'theirs' }, 'the bucket’s policy may require aws:kms:KEY'],
   ])('for a bucket that only accepts puts with %j, until that is configured', async (demands, words) => {
     await using endpoint = await startAws({ buckets: [{ name: 'strict', demands }] });
     const environment = { ...endpoint.settings, ...ALONE, SYNC_STORE: 's3://strict/acme' };

@@ -59,7 +59,7 @@ test.for([
     'several instances',
     TWO,
     [],
-    'the stack has 2 instances; choose one by --construct: AcmeStore0A1B2C3D, OtherStore0A1B2C3D',
+    'the stack has 2 instances; choose one with --construct: AcmeStore0A1B2C3D, OtherStore0A1B2C3D',
   ],
   ['none of that name', TWO, ['--construct', 'X'], 'the stack has no instance whose outputs begin with X'],
   ['another stack', outputs(['Bucket', 'b']), [], '--stack acme: the stack has no instance'],

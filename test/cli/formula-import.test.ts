@@ -42,7 +42,7 @@ describe('formula import', () => {
     });
     expect(imported.err).toMatch(new RegExp(`calculation ${b} "Cut":1:8: Expected`));
     expect((await run('formula', 'import', file)).out).toContain(
-      '2 formulas imported; 1 formula cannot be parsed, so its columns are not known',
+      '2 formulas imported; 1 formula cannot be parsed, so its columns are unknown',
     );
     expect(JSON.parse(used.out)).toMatchObject({
       found: [
@@ -168,7 +168,7 @@ describe('formula import', () => {
     [['list.csv'], 'id,formula\n7,1\n', /columns: expected "expression"/],
     [['list.csv', '--from-job', 'x'], '', /expected FILE or --from-job, got FILE and --from-job/],
     [[], '', /expected FILE or --from-job, got none/],
-    [['none.csv'], undefined, /none\.csv: expected a file that can be read, got no such file or directory/],
+    [['none.csv'], undefined, /none\.csv: expected a readable file, got no such file or directory/],
     [['-'], '', /standard input: line 1: the header: expected column names, got nothing/],
   ])('refuses %j', async (argv, text, message) => {
     if (text !== undefined) await writeFile(join(folder.path, 'list.csv'), text);

@@ -140,7 +140,7 @@ test('formula set warns if the formula was set but could not be stored', async (
 
   expect(code).toBe(1);
   expect(out).toContain(`calculation ${id}`);
-  expect(err).toContain('the formula is set, but could not be stored for formula log: use formulas/');
+  expect(err).toContain('the formula is set, but it could not be stored for formula log: use formulas/');
 });
 
 test('formula set sends nothing if the store cannot be opened', async () => {

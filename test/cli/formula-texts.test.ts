@@ -88,7 +88,7 @@ describe('formula export', () => {
     const { code, out, err } = await run('formula', 'export', at('out'), '--json');
 
     expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 3, written: 1, left: [`${ids[0]}.sql`] });
-    expect(err).toContain(`${ids[0]}.sql was not written by this command, so it is left unchanged`);
+    expect(err).toContain(`${ids[0]}.sql is unchanged, since this command did not write it`);
     expect(await readFile(at(`out/${ids[0]}.sql`), 'utf8')).toBe('mine');
   });
 
@@ -101,7 +101,7 @@ describe('formula export', () => {
 
     expect(past).toMatchObject({
       code: 2,
-      err: expect.stringContaining('the text of no formula is known'),
+      err: expect.stringContaining('expected formulas in the store, got none'),
     });
     expect(now.code).toBe(0);
     expect((await run('formula', 'export', at('out'), '--at', '1999-01-01')).code).toBe(2);

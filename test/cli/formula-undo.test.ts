@@ -118,7 +118,9 @@ test('undo names updates that were certainly not sent, or that are still waiting
   const underWay = await it.undo('--even-if-changed', it.id);
 
   expect(never.err).toContain('its formula was not set, so it is unchanged');
-  expect(waits.err).toContain(`its update is not sent yet: platform-sync jobs cancel may.${it.id} stops it`);
+  expect(waits.err).toContain(
+    `its update has not been sent yet; to cancel it: platform-sync jobs cancel may.${it.id}`,
+  );
   expect(underWay.err).toContain('its update is in progress');
   expect(it.sandbox.counts().formulaUpdates).toEqual({});
 });

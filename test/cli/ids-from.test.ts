@@ -49,13 +49,13 @@ test.each([
     'no column of ids',
     `Name,Which one\na,${one}\n`,
     [],
-    'line 1: expected one id a line, or a CSV with one column of ids, got the columns "Name", "Which one": choose one by --ids-column',
+    'line 1: expected one id a line, or a CSV with one column of ids, got the columns "Name", "Which one": choose one with --ids-column',
   ],
   [
     'an object without an id',
     `{"dataFileId":${one}}\n{"x":1}\n`,
     [],
-    'line 2: expected the digits of a data file’s id, or an object that has it, got an object of "x": choose one by --ids-column',
+    'line 2: expected the digits of a data file’s id, or an object that has it, got an object with "x": choose one with --ids-column',
   ],
   [
     'a list in a list',
@@ -67,7 +67,7 @@ test.each([
     'two columns of ids',
     `id,dataFileId\n1,${one}\n`,
     [],
-    'line 1: expected one id a line, or a CSV with one column of ids, got the columns "id", "dataFileId": choose one by --ids-column',
+    'line 1: expected one id a line, or a CSV with one column of ids, got the columns "id", "dataFileId": choose one with --ids-column',
   ],
   [
     'not the column that is named',

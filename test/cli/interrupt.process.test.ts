@@ -70,7 +70,7 @@ test('if a token is revoked halfway, the command exits 1 and what was read is st
   );
   expect(stopped.code).toBe(1);
   expect(stopped.err).toContain('responded with 401');
-  expect(stopped.err).toContain('Is the token correct, and neither expired nor revoked?');
+  expect(stopped.err).toContain('; check that the token is correct, and neither expired nor revoked');
   expect(resumeArgs(stopped.err)).toEqual(['snapshot', 'files', '--as', 'both', '--resume', runName]);
   expect(checkpoint).toMatchObject({ open: { records: expect.any(Number) }, outcome: null });
   expect(checkpoint.records).toBeGreaterThanOrEqual(1_000);

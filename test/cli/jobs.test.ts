@@ -149,7 +149,9 @@ test('redrive reopens failed jobs, moves dead letters back, and names unknown jo
   expect({ code, waiting }).toEqual({ code: 0, waiting: 1 });
   expect(unasked).toMatchObject({
     code: 2,
-    err: expect.stringContaining('--yes is required, since this command repeats'),
+    err: expect.stringContaining(
+      '--yes is required: this command runs jobs again that were already executed',
+    ),
   });
   expect(JSON.parse(unchanged.out)).toMatchObject({
     opened: [],
@@ -164,7 +166,7 @@ test('redrive reopens failed jobs, moves dead letters back, and names unknown jo
     '  thrown',
     'to run them here: platform-sync work --drain',
     'dead letters moved back: 0',
-    'unknown, never reopened: 1; they may have been executed, so a person must check each of them',
+    'unknown, never reopened: 1; they may have been executed, so check each of them on the platform',
     '  nobody-knows',
   ]);
   expect(worked).toMatchObject({ done: 1, failed: 1 });
@@ -233,7 +235,7 @@ test('cancel --batch ends a batch that has not begun, with a summary; redrive --
 
   expect(first).toMatchObject({
     code: 0,
-    out: 'batch b1: 0 of 1 chunks had ended\n  b1.chunk-00000: cancelled; no worker has received its message yet',
+    out: 'batch b1: 0 of 1 chunks had already ended\n  b1.chunk-00000: cancelled; no worker has received its message yet',
   });
   expect(JSON.parse(again.out)).toEqual({ batch: 'b1', chunks: 1, ended: 1, isSplit: true, jobs: [] });
   expect(summary).toMatchObject({ failed: 2, cancelled: 2 });

@@ -67,8 +67,8 @@ describe('a log line for people', () => {
     logger.info({ event: { id: 'j1' } }, 'JobFinished');
 
     expect(shown).toEqual([
-      '12:00:00 warning: run-function j1: runFunction (add) at acme.example.com failed: the server responded with 401. Is the token correct, and neither expired nor revoked?; back on the queue',
-      '12:00:00 warning: run-function j1: the lease was lost; another worker has it',
+      '12:00:00 warning: run-function j1: runFunction (add) at acme.example.com failed: the server responded with 401; check that the token is correct, and neither expired nor revoked; it is back on the queue',
+      '12:00:00 warning: run-function j1: the lease was lost; another worker has taken it over',
     ]);
   });
 

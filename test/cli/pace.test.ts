@@ -52,7 +52,7 @@ test('pace shows the budget and what the fleet has used of it', async () => {
     'rate: 50 a second',
     'wait: 0.0 s for a call made now',
     'slots: 1,200 granted; of those reported so far, 1,190 used and 10 wasted',
-    'a process reports its slots when it reserves further slots, so its last slots are never reported',
+    'a process reports its slots when it reserves more, so its last slots are never reported',
     'calls: waited 61 s in total; 2 throttled in 0 incidents',
   ]);
 });
@@ -69,7 +69,7 @@ test('pace shows that the platform is unavailable, why, and when it is probed ne
   const json = JSON.parse((await pace(['--json'])).out);
 
   expect(lines[0]).toBe(
-    'the platform has been unavailable since 2026-11-21T09:00:00.000Z (unreachable): workers take no jobs until a probe succeeds; the next one is due at 2026-11-21T09:05:10.000Z',
+    'the platform has been unavailable since 2026-11-21T09:00:00.000Z (unreachable): workers take no jobs until a probe succeeds; the next probe is due at 2026-11-21T09:05:10.000Z',
   );
   expect(json.breaker).toEqual({
     since: '2026-11-21T09:00:00.000Z',
@@ -106,7 +106,7 @@ test('pace names an operation that is throttled separately', async () => {
 
   const [since, lastAt] = [refusedAtMs - 60_000, refusedAtMs].map((ms) => new Date(ms).toISOString());
   expect(out).toContain(
-    `analyzeSentiment: throttled alone since ${since}: one call at a time until one succeeds`,
+    `analyzeSentiment: throttled on its own since ${since}: one call at a time until one succeeds`,
   );
   expect(json.operations).toEqual([
     { operation: 'analyzeSentiment', effectiveRate: 10, probing: true, since, refusedAt: lastAt },

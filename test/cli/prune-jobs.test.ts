@@ -141,7 +141,7 @@ test('a large response is deleted from work/ once its result has it', async () =
   expect(JSON.parse(out)).toMatchObject({ id: 'old', response: '9'.repeat(200_000) });
 });
 
-test('prune --jobs is refused without a terminal for the question, with options for runs, and for a table in AWS', async () => {
+test('prune --jobs is refused without --yes if there is no terminal, with options for runs, and for a table in AWS', async () => {
   await using jobs = await startWithOld([adds('old')], []);
   const inAws = { ...jobs.shared, SYNC_TABLE: 'ledger', AWS_REGION: 'eu-west-1' };
 
@@ -154,6 +154,6 @@ test('prune --jobs is refused without a terminal for the question, with options 
   expect(unasked.err).toContain('--yes is required');
   expect(without.err).toContain('--jobs needs --older-than');
   expect(ofRuns.err).toContain('got --jobs and --keep');
-  expect(byTtl.err).toContain('DynamoDB removes each job by its TTL, 30 days after its last step');
+  expect(byTtl.err).toContain('DynamoDB deletes each job itself, 30 days after its last step');
   expect(await listed(jobs)).toEqual(['old']);
 });

@@ -52,7 +52,7 @@ describe('publish', () => {
 
     const { run: published, manifest } = await latest();
     expect(code).toBe(0);
-    expect(out).toContain('published by force, although refused as: incomplete');
+    expect(out).toContain('published with --force, although refused as: incomplete');
     expect(published).toBe(refused);
     expect(JSON.parse(await readFile(join(folder.path, manifest), 'utf8'))).toMatchObject({
       run: refused,
@@ -106,7 +106,7 @@ describe('publish', () => {
     expect(out).toContain(`to publish this run anyway: platform-sync publish data-files ${earlier} --force`);
     expect(kept).toMatchObject({ run: later });
     expect(forced.code).toBe(0);
-    expect(forced.out).toMatch(/published by force, although refused as: .*superseded/);
+    expect(forced.out).toMatch(/published with --force, although refused as: .*superseded/);
     expect(await latest()).toMatchObject({ run: earlier });
   });
 

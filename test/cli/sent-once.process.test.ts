@@ -85,7 +85,7 @@ describe.each([
     }
 
     expect((await ended).code).toBe(1);
-    expect(err()).toContain(`  the request was sent: ${mayHave}. Before you repeat the command, look at `);
+    expect(err()).toContain(`  the request was sent: ${mayHave}. Before you run the command again, look at `);
     expect(err()).toMatch(lookAt);
   });
 });
@@ -111,7 +111,7 @@ test('call says if its request was never sent', async () => {
 
   expect((await ended).code).toBe(130);
   expect(err()).toContain(
-    'interrupted: stopped as requested\n  nothing took effect, so you can repeat the command',
+    'interrupted: stopped as requested\n  nothing took effect, so you can run the command again',
   );
 });
 

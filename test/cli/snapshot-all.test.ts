@@ -126,7 +126,7 @@ test('an unnamed place whose datasets no longer exist does not fail snapshot all
   expect(unnamed).toMatchObject({
     code: 0,
     found: [{ refused: ['empty', 'incomplete'] }],
-    err: expect.stringContaining('nothing that it selects exists any longer'),
+    err: expect.stringContaining('none of its records exists any longer'),
   });
   expect(named).toMatchObject({
     code: 3,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { AwsError } from '../../lib/base/aws/fault.ts';
-import { whatToDo } from '../../lib/cli/errors/explain.ts';
+import { remedyFor } from '../../lib/cli/errors/explain.ts';
 import type { PlatformFailure } from '../../lib/platform/failure.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { SnapshotStoppedError } from '../../lib/snapshot/run/snapshot-stopped-error.ts';
@@ -53,7 +53,7 @@ test.each<[string, unknown, string | undefined]>([
   [
     'a refused token',
     platform({ kind: 'status', status: 401 }),
-    'check the token in sync/token, which PLATFORM_TOKEN_SECRET names',
+    'check the token in the secret sync/token (PLATFORM_TOKEN_SECRET)',
   ],
   ['a refused request', platform({ kind: 'status', status: 404 }), undefined],
   [
@@ -65,7 +65,7 @@ test.each<[string, unknown, string | undefined]>([
   [
     'a denied store',
     store({ kind: 'denied', code: 'AccessDenied' }),
-    'check that your AWS credentials are valid, and may use what SYNC_STORE names',
+    'check that your AWS credentials are valid, and that they permit access to the value of SYNC_STORE',
   ],
   [
     'a store that is unavailable',
@@ -95,7 +95,7 @@ test.each<[string, unknown, string | undefined]>([
   [
     'a secret that may not be read',
     aws('read secret sync/token', 'AccessDeniedException'),
-    'check that your AWS credentials are valid, and may use what PLATFORM_TOKEN_SECRET names',
+    'check that your AWS credentials are valid, and that they permit access to the value of PLATFORM_TOKEN_SECRET',
   ],
   [
     'a missing queue',
@@ -110,7 +110,7 @@ test.each<[string, unknown, string | undefined]>([
   ['what no setting names', aws('do something', 'QueueDoesNotExist'), undefined],
   ['any other error', new Error('no'), undefined],
 ])('the advice is right for %s', (_, error, advice) => {
-  expect(whatToDo(error, environment)).toBe(advice);
+  expect(remedyFor(error, environment)).toBe(advice);
 });
 
 test('the advice also follows from the cause of an error, and from the first of several errors', () => {
@@ -118,7 +118,7 @@ test('the advice also follows from the cause of an error, and from the first of 
 
   const stopped = new SnapshotStoppedError('files', 'run', new AggregateError([cause, new Error('other')]));
 
-  expect(whatToDo(stopped, environment)).toContain('free some space');
+  expect(remedyFor(stopped, environment)).toContain('free some space');
 });
 
 test('the advice names the setting of an endpoint or a proxy, without its password', () => {
@@ -128,15 +128,15 @@ test('the advice names the setting of an endpoint or a proxy, without its passwo
     HTTPS_PROXY: 'http://me:secret@proxy:3128',
   };
 
-  expect(whatToDo(unavailable(`receive from ${QUEUE}`), given)).toBe(
-    'check SYNC_QUEUE_URL; check that this machine can reach https://***@sqs.example.com, which AWS_ENDPOINT_URL_SQS names, through the proxy http://proxy:3128 that HTTPS_PROXY or ALL_PROXY names',
+  expect(remedyFor(unavailable(`receive from ${QUEUE}`), given)).toBe(
+    'check SYNC_QUEUE_URL; check that this machine can reach https://***@sqs.example.com (from AWS_ENDPOINT_URL_SQS), through the proxy http://proxy:3128 (from HTTPS_PROXY or ALL_PROXY)',
   );
 });
 
 test('a folder that may not be written to causes no advice about AWS', () => {
   const denied = store({ kind: 'denied', code: 'EACCES' });
 
-  expect(whatToDo(denied, { SYNC_STORE: './data' })).toBe(
+  expect(remedyFor(denied, { SYNC_STORE: './data' })).toBe(
     'check that you may read and write there, or change SYNC_STORE',
   );
 });

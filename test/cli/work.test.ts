@@ -105,7 +105,7 @@ describe('work on a terminal', () => {
     const { waiting, inFlight, delayed } = await jobs.countsOf(jobs.queue);
     expect(code).toBe(1);
     expect(err).toContain(
-      'refused the token in PLATFORM_TOKEN (401): is it correct, and neither expired nor revoked?',
+      'refused the token in PLATFORM_TOKEN (401): check that it is correct, and neither expired nor revoked.',
     );
     expect(JSON.parse(out)).toMatchObject({ done: 0, failed: 0, unknown: 0 });
     expect(jobs.sandbox.counts().requests).toBeLessThan(3);

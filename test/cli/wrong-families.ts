@@ -80,7 +80,7 @@ const exclusive: readonly WrongUse[] = [
   ['pace --pause --reset', 'expected --pause or --resume or --reset or --rate, got --pause and --reset'],
   [
     'where-used sales --dataset d --kind card',
-    '--dataset selects a column of a dataset, so it cannot be used with --kind card',
+    '--dataset is only for a column: expected no --kind or --kind column, got --kind card',
   ],
   [
     'query "SELECT 1" --csv --parquet x.parquet',
@@ -107,16 +107,13 @@ const noDates: readonly WrongUse[] = [
 ];
 
 const folders: readonly WrongUse[] = [
-  ofFolder(
-    'formula check folder.txt',
-    'expected a file that can be read, or - for standard input, got a folder',
-  ),
+  ofFolder('formula check folder.txt', 'expected a readable file, or - for standard input, got a folder'),
   ofFolder(
     'formula apply folder.csv --name x',
     'expected a file that can be read more than once, got a folder',
   ),
   ofFolder('run folder.ndjson', 'expected a file that can be read more than once, got a folder'),
-  ofFolder('submit folder.ndjson', 'expected a file that can be read, or - for standard input, got a folder'),
+  ofFolder('submit folder.ndjson', 'expected a readable file, or - for standard input, got a folder'),
   ofFolder('run --from-csv some.csv --template folder.json', 'or - for standard input, got a folder'),
   ofFolder('score folder.csv --text review', 'expected a file that can be read more than once, got a folder'),
   ofFolder('jobs results --output folder.csv', 'expected a file, got a folder'),
@@ -143,11 +140,8 @@ const empty: readonly WrongUse[] = [
   ["formula undo ''", `${SET} ""`],
   ["jobs resolve a done --note ''", `${FILLED} ""`],
   ["redrive ''", `${JOB} ""`],
-  ["run ''", '"": expected a file that can be read, got no such file or directory'],
-  [
-    "submit ''",
-    '"": expected a file that can be read, or - for standard input, got no such file or directory',
-  ],
+  ["run ''", '"": expected a readable file, got no such file or directory'],
+  ["submit ''", '"": expected a readable file, or - for standard input, got no such file or directory'],
   ["snapshot calculations --name '' --as x", '--name: expected text that is not empty, got ""'],
   [
     "snapshot cards --dataset ''",

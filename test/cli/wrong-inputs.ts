@@ -74,7 +74,7 @@ export const wrongInputs: readonly WrongUse[] = [
   ...['run', 'submit'].flatMap((command): readonly WrongUse[] => [
     [
       `${command} --from-csv no/such --template job.json --dry-run`,
-      'no/such: expected a file that can be read',
+      'no/such: expected a readable file',
       { files: { 'job.json': SUM } },
     ],
   ]),
@@ -95,7 +95,7 @@ export const wrongInputs: readonly WrongUse[] = [
 
   submit('', 'there are no jobs in it'),
   submit(BYTES, 'expected a text, got zero bytes'),
-  submit(null, 'expected a file that can be read, or - for standard input, got a folder'),
+  submit(null, 'expected a readable file, or - for standard input, got a folder'),
   submit('{"version":1}\n{"version":1,}\n', '  line 1: type: expected one of run-function'),
   submit(
     '{"version":1}\n{"version":1,}\n',

@@ -8,7 +8,8 @@ const NO_DATE = 'expected a date such as 2026-11-21 or 2026-11-21T09:15:00Z, got
 const NOT_BOTH = 'expected ids of jobs or --batch, got';
 const NARROWED =
   '--as: expected a place of its own, since --name or --filter narrows the snapshot, got nothing';
-const SELECTED = '--resume: the run has its selection already, so';
+const SELECTED =
+  '--resume: the run already has its selection: expected no other options that select records, got';
 const NO_SOURCE = 'Expected one of calculations, files, cards, data-files, or SOURCE.NAME, got';
 export type Given = {
   readonly input?: string;
@@ -84,27 +85,24 @@ export const wrongWords: readonly WrongUse[] = [
   ],
   ['formula import', 'expected FILE or --from-job, got none'],
   ['formula import a.csv --from-job x', 'expected FILE or --from-job, got FILE and --from-job'],
-  [
-    'formula import no/such/file',
-    'no/such/file: expected a file that can be read, got no such file or directory',
-  ],
+  ['formula import no/such/file', 'no/such/file: expected a readable file, got no such file or directory'],
   [
     'formula export folder',
-    'the text of no formula is known; to store texts: platform-sync formula import FILE',
+    'expected formulas in the store, got none; to store formulas: platform-sync formula import FILE',
   ],
   ['formula export folder --at soon', "option '--at <date>' argument 'soon' is invalid"],
   ['formula rename-column a b', "required option '--output <file>' not specified"],
   ['formula rename-column a a --output c.csv', 'expected a column and another name for it, got ["a","a"]'],
   [
     'formula rename-column a b --output c.ndjson',
-    'c.ndjson: expected a name that ends in .csv, got another one',
+    'c.ndjson: expected a name that ends in .csv, got another ending',
   ],
   ['formula undo nosuch', 'nosuch: expected the name of a set that was applied, got one that is not in'],
   ['formula log 7 --at yesterday', '--at: expected the time of an update of calculation 7'],
   ['tables calculation', 'did you mean calculations?'],
   ['mcp --allow-submt', '(Did you mean --allow-submit?)'],
   ['completion', "missing required argument 'shell'"],
-  ['init', 'init needs a terminal to ask at. Set these instead'],
+  ['init', 'init needs a terminal to ask its questions. Set these instead'],
   ['work --concurrency many', 'Expected a whole number from 1 to 1000, got "many"'],
   ['batches nosuch', 'batch nosuch: it does not exist', { code: 1 }],
   ['jobs nosuch', 'job nosuch: not in the ledger', { code: 1 }],
@@ -133,13 +131,13 @@ export const wrongWords: readonly WrongUse[] = [
   ['call only-one', "missing required argument 'version'"],
   [`call a b c --input '[1]'`, 'or - for standard input, got "[1]"'],
   ['call a b c --input -', '--input: expected a JSON object such as'],
-  ['call a b c --input @no/such', 'no/such: expected a file that can be read'],
+  ['call a b c --input @no/such', 'no/such: expected a readable file'],
   ['call a .. c', 'version: expected a name that is not empty, "." or "..", got ".."'],
   ['call no-uuid 1.0.0 f', 'package: expected a UUID (8-4-4-4-12 hex digits), got "no-uuid"'],
   ['sandbox --rate fast', 'Expected a number from 0.01 to 100000, got "fast".'],
   ['sandbox --calculations 1.5', 'Expected a whole number from 0'],
 
-  ['formula check no/such/file', 'no/such/file: expected a file that can be read, or - for standard input'],
+  ['formula check no/such/file', 'no/such/file: expected a readable file, or - for standard input'],
   ['formula set twelve -', 'Expected the digits of an integer, got "twelve"'],
   ['formula set 12 -', 'standard input: expected text that is not empty, got ""'],
   [
@@ -205,7 +203,7 @@ export const wrongWords: readonly WrongUse[] = [
     'standard input: line 1: expected at least one id, one a line or in a column of a CSV, got none',
     { input: ' \n' },
   ],
-  ['snapshot cards --datasets-from no/such', 'no/such: expected a file that can be read'],
+  ['snapshot cards --datasets-from no/such', 'no/such: expected a readable file'],
   [
     'snapshot cards --dataset ..',
     '--dataset or --datasets-from: expected a UUID (8-4-4-4-12 hex digits), got ".."',
@@ -222,11 +220,17 @@ export const wrongWords: readonly WrongUse[] = [
   ['diff ../files', NO_SOURCE],
   ['diff --since 2099-01-01', 'Expected a time in the past, got "2099-'],
   ['diff --since yesterday', 'Expected an age such as 12h, 7d or 4w, or'],
-  ['diff calculations a --since 1d', '--since selects the earlier run, so OLD must not be given; got a'],
+  ['diff calculations a --since 1d', '--since chooses the earlier run: expected no argument OLD, got a'],
   ['prune', 'expected --keep or --older-than, got none'],
   ['prune --keep 1 --older-than 1d', 'expected --keep or --older-than, got --keep and --older-than'],
-  ['prune --keep 1', '--yes is required, since this command erases and there is no terminal to ask at'],
-  ['forget --batch one', '--yes is required, since this command erases and there is no terminal to ask at'],
+  [
+    'prune --keep 1',
+    '--yes is required: this command deletes data, and there is no terminal to ask for confirmation',
+  ],
+  [
+    'forget --batch one',
+    '--yes is required: this command deletes data, and there is no terminal to ask for confirmation',
+  ],
   ['prune --keep 0', 'Expected a whole number from 1 to 100000'],
 
   ['report --hours 2', '--link'],
@@ -238,9 +242,9 @@ export const wrongWords: readonly WrongUse[] = [
     'report --output no/such/x.html',
     'expected a file in a folder that can be written, got no such file or directory',
   ],
-  ['report --output - --json', '--json needs a file: --output must not be standard output'],
+  ['report --output - --json', '--json needs a file: expected --output FILE, got standard output'],
 
-  ['query', 'give a query as SQL, or --saved NAME'],
+  ['query', 'expected a query as SQL or --saved NAME, got nothing'],
   ['query "SELECT nam FROM calculations"', 'Binder Error: Referenced column "nam" not found'],
   ['query "DROP TABLE calculations"', 'expected a query that only reads (SELECT …), got DROP'],
   ['query "SELECT 1; SELECT 2"', 'expected one query, got 2 statements'],
@@ -260,15 +264,12 @@ export const wrongWords: readonly WrongUse[] = [
   score('--text review --encoding x', 'encoding: expected an encoding such as utf-8'),
   score('--text review --output scored.xlsx', 'expected a name that ends in .csv, .tsv, .txt, .ndjson'),
   score('--text review --output no/such/a.csv', 'expected a file in a folder that can be written'),
-  score('--text review --output reviews.csv', 'expected another file than the file that is read'),
+  score('--text review --output reviews.csv', 'expected another file than the input'),
   score('--text review --max-calls x', 'Expected a whole number from 0'),
   ...['run', 'submit', 'formula check', 'formula set 7', 'snapshot data-files --ids-from'].map(
-    (command): WrongUse => [`${command} none`, 'none: expected a file that can be read'],
+    (command): WrongUse => [`${command} none`, 'none: expected a readable file'],
   ),
-  [
-    'score none.csv --text review',
-    'none.csv: expected a file that can be read, got no such file or directory',
-  ],
+  ['score none.csv --text review', 'none.csv: expected a readable file, got no such file or directory'],
   ['forget', 'expected --text-hash or --batch, got none'],
   [`forget --batch one --text-hash ${HASH}`, 'expected --text-hash or --batch, got --text-hash and --batch'],
   ['forget --batch a/b', 'Expected 1 to 114'],
@@ -293,7 +294,7 @@ export const wrongWords: readonly WrongUse[] = [
   ...['run', 'submit'].flatMap((command): readonly WrongUse[] => [
     [command, 'expected a file of jobs or --from-csv, got none'],
     [`${command} a --from-csv b --template c`, 'got a file of jobs and --from-csv'],
-    [`${command} --from-csv b`, '--from-csv and --template need each other, got only --from-csv'],
+    [`${command} --from-csv b`, 'expected both --from-csv and --template, got only --from-csv'],
     [`${command} a --template c`, 'got only --template'],
   ]),
   ['submit -', 'SYNC_QUEUE_URL: required for this, got nothing', { settings: { SYNC_TABLE: 'ledger' } }],

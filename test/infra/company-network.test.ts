@@ -158,7 +158,7 @@ test.each([
   [{ vpc: within.vpc, endpoints: ['s3'] }, 'endpoints.0: expected one of sqs, lambda'],
   [{ proxy: { url: 'http://user:word@proxy.example.com' } }, 'proxy.url: expected the address of a proxy'],
   [{ proxy: { url: 'socks5://proxy.example.com' } }, 'proxy.url: expected the address of a proxy'],
-  [{ certificates: join(folder, 'none.pem') }, 'certificates: expected a file that can be read'],
+  [{ certificates: join(folder, 'none.pem') }, 'certificates: expected a readable file'],
   [{ certificates: 'package.json' }, 'certificates: expected PEM certificates in package.json, got none'],
 ])('a wrong network setting is a fault: %j', (wrong, fault) => {
   expect(() => appOf({ ...minimal, ...wrong })).toThrow(ConfigError);

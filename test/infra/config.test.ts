@@ -96,7 +96,7 @@ describe('the configuration', () => {
 
   test.each([
     ['nothing', undefined, 'platform-sync: expected an object of instances, got nothing'],
-    ['no JSON', '{', 'platform-sync: expected JSON, got 1 characters that are not JSON'],
+    ['no JSON', '{', 'platform-sync: expected JSON, got invalid JSON (1 characters)'],
     ['no instance', { instances: [] }, 'instances: expected at least one instance, got []'],
   ])('reports %s as a fault too', (_, context, fault) => {
     expect(faultsOf(context)).toEqual([fault]);

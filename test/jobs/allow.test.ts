@@ -94,6 +94,6 @@ test('an invalid setting reports all faults together', () => {
       'SYNC_ALLOW.all: not a known name',
     ]),
   );
-  expect(() => readAllow('{')).toThrow('SYNC_ALLOW: expected JSON, got 1 characters that are not JSON');
+  expect(() => readAllow('{')).toThrow('SYNC_ALLOW: expected JSON, got invalid JSON (1 characters)');
   expect(() => readAllow('[]')).toThrow('SYNC_ALLOW: expected an object');
 });

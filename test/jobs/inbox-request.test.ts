@@ -45,7 +45,7 @@ test('all faults of a request are reported together', () => {
       'object: expected the key of an object in the store, got "../secrets"',
       'text: expected text, got nothing',
       'columns: expected each column only once, got a list of 2',
-      'topics.0.topic: expected a topic name: a letter, then letters, digits or underscores, 1 to 100 in all, got "1st"',
+      'topics.0.topic: expected a topic name: a letter, then letters, digits or underscores, 1 to 100 in total, got "1st"',
       'maxCalls: expected a whole number from 0 to 9007199254740991, got -1',
       'limit: not a known name',
     ],

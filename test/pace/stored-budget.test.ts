@@ -116,7 +116,7 @@ describe('a process', () => {
     const changed = createTableBudget({ table: overtaken, host: 'a', ...times }).change('grant', granted);
 
     await expect(changed).rejects.toMatchObject({
-      message: 'grant pace#a: busy, changed each time',
+      message: 'grant pace#a: busy, conflict every time',
       failure: { kind: 'busy' },
     });
     expect(takeLog()).toHaveLength(20);

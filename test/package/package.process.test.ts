@@ -257,7 +257,7 @@ test('`env` prints the settings of a stack, and which AWS clients they need', as
 
   expect(out.trim().split('\n')).toEqual(Object.entries(settings).map((each) => each.join('=')));
   expect(err.trim()).toBe(
-    'these settings need more: the AWS client of Parameter Store and the AWS client of Glue are not installed: npm install @aws-sdk/client-ssm@3 @aws-sdk/client-glue@3',
+    'to use these settings: the AWS client of Parameter Store and the AWS client of Glue are not installed: npm install @aws-sdk/client-ssm@3 @aws-sdk/client-glue@3',
   );
   expect(code).toBe(0);
 });

@@ -370,7 +370,7 @@ describe('a refused token', () => {
     expect(sent.map((each) => each.token)).toEqual(['old', 'new']);
     expect(fetches()).toBe(2);
     expect(error).toMatchObject({ sent: false, attempts: 2, failure: { kind: 'status', status: 401 } });
-    expect(error.message).toContain('Is the token correct, and neither expired nor revoked?');
+    expect(error.message).toContain('; check that the token is correct, and neither expired nor revoked');
   });
 
   test('is also read again once halfway through the retries', async () => {

@@ -245,15 +245,15 @@ describe('members that decide are required, and the error names the field and th
     });
   });
 
-  test('for a list beside a total that says there is one', async () => {
+  test('for a missing list if the total says that there is one', async () => {
     const { platform } = fakeCall([ok({ results: null, totalHits: 3 })]);
     const listing = fakeCall([ok({ pageContext: { total: '3' } })]);
 
     const error = await caught(platform.calculations.search({ sort }));
     const listed = await caught(listing.platform.files.pages(uuid).next());
 
-    expect(error.message).toContain('results: expected a list beside a total, got null');
-    expect(listed.message).toContain('files: expected a list beside a total, got nothing');
+    expect(error.message).toContain('results: expected a list, since the response has a total, got null');
+    expect(listed.message).toContain('files: expected a list, since the response has a total, got nothing');
   });
 
   test('for the cursor, the status, and an id that was not requested', async () => {

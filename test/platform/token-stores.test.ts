@@ -99,7 +99,7 @@ test.each([
   ['a pair without a text', '{"token":{"value":"hush"}}', `${JSON_OF} the key "token"`],
   ['an empty pair', '{"token":""}', `${JSON_OF} the key "token"`],
   ['no pair', '{}', JSON_OF],
-  ['a sentence', 'the token is hush', 'got a text with spaces or other invisible characters in it'],
+  ['a sentence', 'the token is hush', 'got a string with spaces or other invisible characters in it'],
 ])('a value that is not one token is refused, and not shown: %s', async (_, text, message) => {
   const error = await thrown(tokenIn(text));
 

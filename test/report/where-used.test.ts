@@ -191,14 +191,14 @@ describe('the where-used command', () => {
     expect(out.replaceAll(/, [\d.]+ (?:days|h|min|s) old/g, ', N days old')).toBe(
       [
         'dataset d-1',
-        '  known from its uses: 2 records name it',
+        '  not in a snapshot, but 2 records refer to it',
         '  2 calculations and 3 cards would break without it',
         '  directly: 2',
         '    calculation 1 “Revenue”  saved on dataset d-1',
         '    card 30 “Sales”  built on dataset d-1',
-        '  over 2 hops: 1',
+        '  2 hops away: 1',
         '    calculation 2 “Margin”  refers to calculation 1 “Revenue”',
-        '  over 3 hops: 1',
+        '  3 hops away: 1',
         '    card 31 “Margins”  uses calculation 2 “Margin”',
         '  and 1 more (--limit)',
         'columns: the platform returns no formulas in a search; known here, from imports and our updates: 0 of 3',
@@ -213,7 +213,7 @@ describe('the where-used command', () => {
 
     const { out } = await run('gone');
 
-    expect(out).toContain('  not in any snapshot, but 1 record names it, all by a broken link');
+    expect(out).toContain('  not in any snapshot, but 1 record refers to it, all by a broken link');
     expect(out).toContain('calculation 3 “Drilled”  saved on dataset gone (broken: illegal_reference)');
   });
 
@@ -256,7 +256,7 @@ describe('the where-used command', () => {
     const { code, err } = await run('d-1');
 
     expect(code).toBe(1);
-    expect(err).toBe('platform-sync: d-1: nothing has been published that could name it (memory)');
+    expect(err).toBe('platform-sync: d-1: nothing has been published that could refer to it (memory)');
   });
 
   test('fails if something is damaged, and names it', async () => {
@@ -361,9 +361,7 @@ describe('columns', () => {
       await run('profit', '--kind', 'column'),
     ];
 
-    expect(column.out).toContain(
-      'column d-1:sales\n  1 known formula names it\n  2 calculations and 2 cards',
-    );
+    expect(column.out).toContain('column d-1:sales\n  1 known formula uses it\n  2 calculations and 2 cards');
     expect(column.out).toContain(`\n${known}\n`);
     expect(dataset.out).toContain(`\n  columns: order id, sales\n`);
     expect(none).toMatchObject({ code: 2, err: expect.stringContaining('profit: no column has this name') });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { whatToDo } from '../../lib/cli/errors/explain.ts';
+import { remedyFor } from '../../lib/cli/errors/explain.ts';
 import { createS3Store } from '../../lib/store/s3.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -174,7 +174,7 @@ test.for(insteadOfS3)('%s instead of S3 is an error of every operation', async (
   for (const each of await Promise.allSettled(tries)) {
     const { reason } = each as PromiseRejectedResult;
     expect(String(reason)).toContain(`in s3://bucket: ${got}`);
-    expect(whatToDo(reason, {})).toContain('login page');
+    expect(remedyFor(reason, {})).toContain('login page');
   }
 });
 

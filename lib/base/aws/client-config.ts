@@ -38,8 +38,8 @@ export function awsClientConfig(
     ...(endpoint ? { endpoint: once(() => parsedEndpoint(endpoint)) } : {}),
     ...(region ? { region } : {}),
     ...credentialsIn(environment),
-    // Building the middleware for each command takes a sixth of a small request's CPU time. Middleware added to a
-    // command is ignored, unless the command is sent with options of its own.
+    // Without the cache, building the middleware for each command takes a sixth of a small request's CPU time. With it,
+    // middleware that is added to a command is ignored, unless the command is sent with options of its own.
     cacheMiddleware: true,
     requestHandler: {
       // An agent, not options for one: without an agent, the SDK creates additional agents for large bodies
@@ -52,15 +52,18 @@ export function awsClientConfig(
   };
 }
 
-/** Parses an address as the SDK does for each request. Throws `TypeError` if it is not a URL. */
+/**
+ * Parses an address in the same way as the SDK, which would do it for each request. Throws `TypeError` if it is not
+ * a URL.
+ */
 function parsedEndpoint(url: string) {
   const { protocol, hostname, port, pathname: path } = new URL(url);
   return { protocol, hostname, path, ...(port === '' ? {} : { port: Number(port) }) };
 }
 
 /**
- * Removes unneeded work that the SDK does for each request: copying request and response for a log, building the name of
- * the program, and creating a signer from a copy of the whole configuration. Returns the client.
+ * Avoids unneeded work that the SDK does for each request: copying request and response for a log, building the user
+ * agent, and creating a signer from a copy of the whole configuration. Changes and returns the client.
  */
 export function withoutUnusedMiddleware<
   Of extends {
@@ -95,7 +98,7 @@ function credentialsIn(environment: AwsEnvironment) {
 
 /*
  * The host names of SQS. Sources: Amazon SQS endpoints and quotas, in the AWS General Reference; Internetwork
- * traffic privacy, in the SQS developer guide. The names with `queue`, of the API of 2009, are left out.
+ * traffic privacy, in the SQS developer guide. The names with `queue`, of the API of 2009, are not supported.
  */
 const REGION = '[a-z]{2,}(?:-[a-z]+)+-\\d+';
 const SUFFIX = '(?:amazonaws\\.com(?:\\.cn)?|api\\.aws|api\\.amazonwebservices\\.com\\.cn)';
@@ -104,8 +107,8 @@ const PUBLIC = new RegExp(`^sqs(?:-fips)?\\.${REGION}\\.${SUFFIX}$`);
 
 /**
  * The part of an SDK client's configuration that says where requests for a queue go. The endpoint is
- * `AWS_ENDPOINT_URL_SQS` or `AWS_ENDPOINT_URL` if one is set, otherwise the host in the queue's URL. The region is that in
- * the name of this host, also of an emulator (`sqs.eu-central-1.localhost`), otherwise `AWS_REGION` or
+ * `AWS_ENDPOINT_URL_SQS` or `AWS_ENDPOINT_URL` if one is set, otherwise the host in the queue's URL. The region is
+ * the one in the host's name, even for an emulator (`sqs.eu-central-1.localhost`), otherwise `AWS_REGION` or
  * `AWS_DEFAULT_REGION`. `queueUrl` is an http or https URL. The SDK finds every setting that is absent here.
  */
 export function queueEndpoint(

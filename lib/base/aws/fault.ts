@@ -13,7 +13,7 @@ type AwsFault = {
    */
   readonly status: number | undefined;
   readonly attempts: number;
-  /** The missing settings that the SDK needs, without which no request was sent; undefined if no setting is missing. */
+  /** The settings that the SDK lacks, so that no request was sent; undefined if no setting is missing. */
   readonly missing?: string;
 };
 
@@ -23,18 +23,18 @@ export function readAwsFault(error: unknown): AwsFault {
   const missing = status === undefined ? missingSettings(error) : undefined;
   if (missing !== undefined) return { ...missing, status, attempts: 0 };
   if (!(error instanceof Error)) return { code: 'unknown', message: '', status, attempts };
-  const message = isUnreadable(error, status) ? NOT_OF_AWS : error.message;
+  const message = isUnreadable(error, status) ? NOT_FROM_AWS : error.message;
   return { code: codeOf(error, status), message, status, attempts };
 }
 
 /**
- * Whether the SDK could not parse the response. The parser's message is not shown, since it quotes the response, such as
- * the page of a proxy.
+ * Whether the SDK could not parse the response. The parser's message is not shown, since it quotes the response,
+ * such as the page of a proxy.
  */
 const isUnreadable = ({ name }: Error, status: number | undefined): boolean =>
   status !== undefined && name === 'SyntaxError';
 
-const NOT_OF_AWS = 'the response is not from this service';
+const NOT_FROM_AWS = 'the response is not from this service';
 
 function codeOf(error: Error, status: number | undefined): string {
   if (ACCESS_DENIED.test(error.name) && OF_KEY.test(error.message)) return 'KMS.AccessDenied';
@@ -56,8 +56,8 @@ const CODELESS_NAMES: readonly string[] = ['Unknown', 'UnknownError', 'SyntaxErr
 type AwsFaultKind = 'denied' | 'missing' | 'busy' | 'unreachable' | 'other';
 
 /**
- * Classifies a fault. `busy` and `unreachable` pass with time. Any other kind has a remedy (`remedyOf`), or a setting must
- * be changed.
+ * Classifies a fault. `busy` and `unreachable` pass with time. Any other kind has a remedy (`remedyOf`), or a
+ * setting must be changed.
  */
 export function kindOfFault({ code, status }: AwsFault): AwsFaultKind {
   // Codes take precedence over statuses: most services deny and throttle with 400, S3 may do either with 200, and
@@ -74,7 +74,7 @@ export function kindOfFault({ code, status }: AwsFault): AwsFaultKind {
 /** Statuses of 500 and above that a retry does not change: not implemented, or no space left. */
 const LASTING_STATUSES: readonly number[] = [501, 505, 507];
 
-/** What a person can do about an error with this code; undefined if the advice about the setting is more precise. */
+/** What a user can do about an error with this code; undefined if the advice about the setting is more precise. */
 export const remedyOf = (code: string): string | undefined => meaningOf(code)?.remedy;
 
 /** What a group of error codes means. The codes are the service's own, or those that Node and the SDK throw. */
@@ -98,8 +98,8 @@ const KEY_CODE = /^(kms|(Decryption|Encryption)Failure|GlueEncryption|InvalidKey
 const NO_TLS = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
 
 /**
- * The first match wins. A final `Exception` is removed from a code before it is compared, since services
- * write it or leave it out. Sources: the errors of each call in its service's API reference, and Common
+ * The first match wins. A final `Exception` is removed from a code before it is compared, since only some services
+ * write it. Sources: the errors of each call in its service's API reference, and Common
  * errors there; Node's errors of TLS and proxies.
  */
 const MEANINGS: readonly Meaning[] = [
@@ -129,7 +129,8 @@ const MEANINGS: readonly Meaning[] = [
   {
     kind: 'denied',
     codes: /^(ExpiredToken|TokenRefreshRequired|TokenProviderError)$/,
-    remedy: 'the AWS credentials have expired: renew them, with `aws sso login` or where they came from',
+    remedy:
+      'the AWS credentials have expired: renew them with `aws sso login`, or get new ones from where you got them',
   },
   {
     kind: 'denied',
@@ -141,7 +142,7 @@ const MEANINGS: readonly Meaning[] = [
   {
     kind: 'denied',
     codes: /^(AccountProblem|AllAccessDisabled|NotSignedUp|OptInRequired|SubscriptionRequired)$/,
-    remedy: 'the account may not use this service or region: see its state in the console of AWS',
+    remedy: 'the account may not use this service or region: check its state in the AWS console',
   },
   {
     kind: 'denied',
@@ -169,12 +170,12 @@ const MEANINGS: readonly Meaning[] = [
     kind: 'other',
     codes: /^(InvalidObjectState|ObjectNotInActiveTierError)$/,
     remedy:
-      'the object is archived: restore it by aws s3api restore-object, and exclude the store’s prefix from the bucket’s rule that archives',
+      'the object is archived: restore it with aws s3api restore-object, and exclude the store’s prefix from the bucket’s rule that archives',
   },
   {
     kind: 'other',
     codes: /^((Resource)?(Number)?LimitExceeded|ServiceQuotaExceeded|ItemCollectionSizeLimitExceeded)$/,
-    remedy: 'raise the quota in the console of Service Quotas, or remove what is not needed',
+    remedy: 'raise the quota in the Service Quotas console, or remove what is not needed',
   },
   {
     kind: 'other',
@@ -186,27 +187,27 @@ const MEANINGS: readonly Meaning[] = [
     codes:
       /^(HTTP 501|InvalidAction|InvalidAddress|MethodNotAllowed|MissingParameter|NotImplemented|UnknownOperation|UnsupportedOperation)$/,
     remedy:
-      'this endpoint or resource lacks a feature that is needed here (a queue must not be FIFO): docs/conformance.md names engines that have all of them',
+      'this endpoint or resource lacks a feature that is needed here (a queue must not be FIFO): docs/conformance.md lists engines that have all of them',
   },
   {
     kind: 'denied',
     codes:
       /^(CodeArtifactUser\w+|EC2AccessDenied|EFS(IO|MountFailure)|Invalid(Runtime|SecurityGroupID|SubnetID|ZipFile)|RecursiveInvocation|S3FilesMountFailure|SnapStart(RegenerationFailure)?)$/,
     remedy:
-      'the function cannot start: look at its role, subnets and state in the console of Lambda, or deploy again',
+      'the function cannot start: check its role, subnets and state in the Lambda console, or deploy again',
   },
   {
     kind: 'denied',
     codes:
       /^(UNABLE_TO_(GET_ISSUER_CERT(_LOCALLY)?|VERIFY_LEAF_SIGNATURE)|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|CERT_(UNTRUSTED|SIGNATURE_FAILURE))$/,
     remedy:
-      'Node does not know the authority of its certificate, such as that of a company’s proxy: set NODE_EXTRA_CA_CERTS=FILE, a file that has its PEM certificate, or start with NODE_USE_SYSTEM_CA=1 if this machine trusts it (docs/network.md)',
+      'Node does not trust the authority that issued its certificate, such as a company’s proxy: set NODE_EXTRA_CA_CERTS to a file with the authority’s certificate in PEM, or start with NODE_USE_SYSTEM_CA=1 if this machine trusts it (docs/network.md)',
   },
   {
     kind: 'denied',
     codes: /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/,
     remedy:
-      'its certificate has expired or is not valid yet: check this machine’s clock; if that is right, the server needs a new one',
+      'its certificate has expired or is not valid yet: check this machine’s clock; if the clock is right, the server needs a new certificate',
   },
   {
     kind: 'denied',
@@ -217,18 +218,19 @@ const MEANINGS: readonly Meaning[] = [
   {
     kind: 'denied',
     codes: /^CERT_\w+$/,
-    remedy: 'its certificate was refused: ask who runs the server for a new one',
+    remedy: 'its certificate was refused: ask the operator of the server for a new one',
   },
   {
     kind: 'unreachable',
     codes: NO_TLS,
     remedy:
-      'the server there does not speak TLS: check the address and its port, and whether another server responds instead; the address of most proxies begins with http://, in HTTPS_PROXY too',
+      'the server there does not speak TLS: check the address and its port, and whether another server responds instead; the address of most proxies begins with http://, even in HTTPS_PROXY',
   },
   {
     kind: 'denied',
     codes: /^HTTP 4\d\d of the proxy$/,
-    remedy: 'does HTTPS_PROXY have the user and password that the proxy requires, and may it connect there?',
+    remedy:
+      'check that HTTPS_PROXY has the credentials that the proxy requires, and that the proxy allows connections to this host',
   },
 ];
 
@@ -255,7 +257,7 @@ function missingSettings(error: unknown): Pick<AwsFault, 'code' | 'message' | 'm
   return { code, missing, message: `expected ${missing}, got none` };
 }
 
-/** The messages of the SDK about missing settings, the settings to name, and our own code if the SDK has none. */
+/** The SDK's messages about missing settings, each with an error code and our words for the settings. */
 const SETTINGS = [
   {
     words: 'Region is missing',
@@ -272,7 +274,7 @@ const SETTINGS = [
 
 /** Why a service did not do what was requested. `code` is the service's or Node's error code. */
 type AwsFailure =
-  /** The SDK has no region or no credentials: `expected` names the settings. Nothing was sent. */
+  /** The SDK has no region or no credentials; `expected`: the settings in words. Nothing was sent. */
   | { readonly kind: 'unconfigured'; readonly code: string; readonly expected: string }
   | { readonly kind: AwsFaultKind; readonly code: string };
 
@@ -286,14 +288,15 @@ export abstract class ServiceError extends Error {
 }
 
 /**
- * The error of services other than the store and the table. Its message says what was tried, on what, and what came back.
+ * The error of services other than the store and the table. Its message says what was tried, on what, and what came
+ * back.
  */
 export class AwsError extends ServiceError {
   override readonly name: string = 'AwsError';
   readonly resource: Resource;
   readonly failure: AwsFailure;
 
-  /** `tried` names the action and its object: `delete a message of https://sqs…/jobs`. */
+  /** `tried`: what was tried, and on what: `delete a message of https://sqs…/jobs`. */
   constructor(resource: Resource, tried: string, cause: unknown) {
     const fault = readAwsFault(cause);
     const { code, message } = fault;
@@ -314,7 +317,7 @@ function failureOf(fault: AwsFault): AwsFailure {
 export const entryError = (code = 'unknown', message = ''): Error =>
   Object.assign(new Error(message), { name: code });
 
-/** Runs the work, and throws its errors as `AwsError`, but the caller's own abort unchanged. */
+/** Runs `work`, and throws its errors as `AwsError`. The caller's own abort is thrown unchanged. */
 export async function asAwsError<T>(
   {
     resource,
@@ -354,8 +357,8 @@ type LastingFailure = {
   readonly resource: Resource;
   readonly problem: 'ResourceMissing' | 'ResourceRefused';
   /**
-   * Whether it is a fault of this machine's files, by the code of the operating system or SQLite: a full,
-   * read-only or broken disk.
+   * Whether a disk of this machine is full, read-only or broken, according to the error code of the operating system or
+   * SQLite.
    */
   readonly isOfDisk: boolean;
 };
@@ -366,10 +369,17 @@ export const isPassing = (error: unknown): boolean =>
 
 const PASSING: readonly string[] = ['busy', 'unreachable'];
 
-/** Kinds of failures that concern a resource as a whole, and not one key, row or object. */
-const REFUSED: readonly string[] = ['bad-table', 'denied', 'full', 'other', 'read-only', 'unconfigured'];
+/** The kinds of failures that concern a resource as a whole, and not just one key, row or object. */
+const WHOLE_RESOURCE_KINDS: readonly string[] = [
+  'bad-table',
+  'denied',
+  'full',
+  'other',
+  'read-only',
+  'unconfigured',
+];
 
-/** Maximum causes of an error to follow: two errors may be each other's cause. */
+/** Maximum causes of an error that are followed, since two errors may be each other's cause. */
 const MAX_CAUSES = 10;
 
 /** The permanent failure of a resource among an error and its causes; undefined if a retry may succeed. */
@@ -380,13 +390,13 @@ export function lastingFailure(error: unknown, depth = 0): LastingFailure | unde
   return inner.map((each) => lastingFailure(each, depth + 1)).find((found) => found !== undefined);
 }
 
-/** Whether a disk of this machine failed. Only a person can repair that, so no loop retries. */
+/** Whether a disk of this machine failed. Only a user can repair that, so no loop retries. */
 export const isOfDisk = (error: unknown): boolean => lastingFailure(error)?.isOfDisk === true;
 
 function lastingOf({ resource, failure }: ServiceError): LastingFailure | undefined {
   const { kind, code = '', what, got } = failure;
   // A missing object is not a failure of the store.
-  if (kind === 'missing' ? what === 'object' : !REFUSED.includes(kind)) return undefined;
+  if (kind === 'missing' ? what === 'object' : !WHOLE_RESOURCE_KINDS.includes(kind)) return undefined;
   const isMissing = kind === 'missing' || got === 'none';
   const problem = isMissing ? 'ResourceMissing' : 'ResourceRefused';
   return {

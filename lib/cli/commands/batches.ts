@@ -12,8 +12,8 @@ import { openJobs } from '../jobs/open-jobs.ts';
 import { commandLine } from '../options/command-lines.ts';
 import {
   andMore,
+  type CommandResult,
   duration,
-  type Found,
   inColumns,
   number,
   shown,
@@ -27,11 +27,11 @@ type CurrentRate = NonNullable<Awaited<ReturnType<typeof currentRate>>>;
 export default (async ([batch], { json }, terminal) =>
   batch === undefined ? listBatches(terminal) : showBatch(batch, json, terminal)) satisfies Run<'batches'>;
 
-/** Maximum failed rows of a batch that are listed, without and with --json. */
-const NAMED = 20;
-const NAMED_JSON = 1_000;
+/** Maximum failed rows of a batch that are listed, in words and with --json. */
+const MAX_ROWS = 20;
+const MAX_ROWS_JSON = 1_000;
 
-async function listBatches(terminal: Terminal): Promise<Found> {
+async function listBatches(terminal: Terminal): Promise<CommandResult> {
   const { batches: storage } = await openJobs(terminal);
   const found: BatchStatus[] = [];
   let broken = 0;
@@ -56,21 +56,21 @@ async function listBatches(terminal: Terminal): Promise<Found> {
   };
 }
 
-async function showBatch(batch: string, json: true | undefined, terminal: Terminal): Promise<Found> {
+async function showBatch(batch: string, json: true | undefined, terminal: Terminal): Promise<CommandResult> {
   const { batches: storage } = await openJobs(terminal);
   const status = await readBatchStatus(batch, storage);
   if (status === undefined)
     throw unknownError('batch', batch, 'it does not exist', await batchNames(storage.store));
-  const failures = await failedRows(batch, storage, json ? NAMED_JSON : NAMED);
+  const failures = await failedRows(batch, storage, json ? MAX_ROWS_JSON : MAX_ROWS);
   const rate = await rateFor([status], terminal);
   return { json: { ...withTime(status, rate), failures }, words: batchLines(status, failures, rate) };
 }
 
-/** Returns the rate, which is read only if a batch has rows left. */
+/** The current rate; undefined if no batch has rows left, since it is not needed then. */
 const rateFor = (found: readonly BatchStatus[], { environment }: Terminal) =>
   found.some(({ rowsLeft }) => rowsLeft !== null && rowsLeft > 0) ? currentRate(environment) : undefined;
 
-/** The maximum seconds for the remaining rows, with one call for each; null if unknown. */
+/** Seconds for the remaining rows at one call each, so an upper bound; null if unknown. */
 function secondsLeft({ rowsLeft }: BatchStatus, rate: CurrentRate | undefined): number | null {
   if (rowsLeft === 0) return 0;
   if (rowsLeft === null || rate === undefined || rate.isPaused) return null;
@@ -98,7 +98,7 @@ export const batchCells = (status: BatchStatus, rate: CurrentRate | undefined) =
 
 function left(status: BatchStatus, rate: CurrentRate | undefined): string {
   const { rowsLeft } = status;
-  if (rowsLeft === null) return 'not known';
+  if (rowsLeft === null) return 'unknown';
   const seconds = secondsLeft(status, rate);
   const time = seconds === null ? (rate?.isPaused ? ', paused' : '') : `, about ${duration(seconds)}`;
   return `${number(rowsLeft)} ${rowsLeft === 1 ? 'row' : 'rows'}${time}`;

@@ -10,7 +10,7 @@ import { UsageError } from '../errors/usage-error.ts';
 import { jsonOf, readText } from '../options/files.ts';
 import { openSessionOf } from '../options/from-settings.ts';
 import { checkedMessage } from '../options/request-options.ts';
-import { type Ended, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
+import { type ExitStatus, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
 /**
  * Reads the value of an option as a JSON object, given directly, as `@FILE`, or as `-` for standard input.
@@ -26,10 +26,10 @@ async function readObject(
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   // The content of a file is not shown, since it may be secret.
   const got = isFile
-    ? `${value === undefined ? 'invalid' : 'other'} JSON in ${given}`
+    ? `${value === undefined ? 'invalid JSON' : 'another JSON value'} in ${given}`
     : JSON.stringify(given);
   throw new UsageError(
-    `${option}: expected a JSON object such as '{"name": "value"}', @FILE for one in a file, or - for standard input, got ${got}`,
+    `${option}: expected a JSON object such as '{"name": "value"}', @FILE to read it from a file, or - for standard input, got ${got}`,
   );
 }
 
@@ -67,12 +67,12 @@ export default (async ([packageId, packageVersion, functionName], { input, logs,
 /** How the command ends. `unknown`: the function is still running, or has an unknown status. */
 const EXITS = { done: 'done', failed: 'failed', unknown: 'incomplete' } as const satisfies Record<
   string,
-  Ended
+  ExitStatus
 >;
 
 const EFFECT = {
   mayHave: 'the function may have run, or may still be running',
-  lookAt: 'what the function changes, and at its executions on the platform',
+  lookAt: 'what the function changes, and at its list of executions on the platform',
 };
 
 /** The arguments and options that set the fields of the message, for errors. */
@@ -93,7 +93,7 @@ function show(execution: FunctionExecution, { out, err }: Terminal): void {
   err(
     ended === 'failed'
       ? `platform-sync: the function ended with status ${shown(status)} (${named})`
-      : `platform-sync: ${status.trim().toUpperCase() === 'RUNNING' ? 'the function is still running' : `the function has status ${shown(status)}`} (${named}), so it is unknown how it ends. Before you repeat the command, look at ${EFFECT.lookAt}`,
+      : `platform-sync: ${status.trim().toUpperCase() === 'RUNNING' ? 'the function is still running' : `the function has status ${shown(status)}`} (${named}), so its outcome is unknown. Before you run the command again, look at ${EFFECT.lookAt}`,
   );
   for (const message of linesIn(errorInformation, 'errorMessages')) err(`  ${shown(message)}`);
 }

@@ -8,20 +8,20 @@ import type { Run } from '../command.ts';
 import { fileError, oneGiven } from '../errors/usage-error.ts';
 import { checkWritable, readText } from '../options/files.ts';
 import { openStoreOf } from '../options/from-settings.ts';
-import { LISTED, LISTED_JSON } from '../options/options.ts';
+import { DEFAULT_LISTED, DEFAULT_LISTED_JSON } from '../options/options.ts';
 import { hiddenColumns, textTable } from '../query/print-result.ts';
 import {
   andMore,
   counted,
-  type Ended,
+  type ExitStatus,
   number,
-  printFound,
+  printCommandResult,
   shown,
   shownLines,
   warnOn,
 } from '../terminal/terminal.ts';
 
-/** Runs each rule of a folder on the stored tables. The outcomes are stored only after all of them were printed. */
+/** Runs each rule of a folder on the stored tables. Stores the outcomes only after all have been printed. */
 export default (async ([given], { junit, json, limit, seconds, memory }, terminal) => {
   oneGiven({ '--json': json, '--junit': junit });
   const folder = given ?? 'rules';
@@ -30,7 +30,7 @@ export default (async ([given], { junit, json, limit, seconds, memory }, termina
   const { signal, out, width } = terminal;
   const store = await openStoreOf(terminal);
   await using tables = await openTables(store, { memoryMb: memory });
-  const maxListed = limit ?? (json ? LISTED_JSON : LISTED);
+  const maxListed = limit ?? (json ? DEFAULT_LISTED_JSON : DEFAULT_LISTED);
   const suite = basename(resolve(folder));
   const all: Awaited<ReturnType<typeof checkRule>>[] = [];
   for (const file of files) {
@@ -45,7 +45,11 @@ export default (async ([given], { junit, json, limit, seconds, memory }, termina
   const rules = all.map(({ checked }) => checked);
   if (junit !== undefined)
     await writeTextFile(junit, () => junitLines(suite, rules), { isGzipped: false, signal });
-  const ended = printFound({ json: { rules }, words: summaryOf(rules), ended: endOf(rules) }, json, terminal);
+  const ended = printCommandResult(
+    { json: { rules }, words: summaryOf(rules), ended: endOf(rules) },
+    json,
+    terminal,
+  );
   for (const { save } of all) await save().catch(warnNotSaved(warnOn(terminal)));
   return ended;
 }) satisfies Run<'check'>;
@@ -62,7 +66,7 @@ async function rulesIn(folder: string): Promise<readonly string[]> {
   return files.sort(compareKeys);
 }
 
-function endOf(rules: readonly CheckedRule[]): Ended {
+function endOf(rules: readonly CheckedRule[]): ExitStatus {
   if (rules.some(({ status }) => status === 'not-run')) return 'failed';
   const isError = rules.some(({ status, severity }) => status === 'violated' && severity === 'error');
   return isError ? 'incomplete' : 'done';
@@ -79,7 +83,7 @@ const warnNotSaved =
   (warn: ReturnType<typeof warnOn>) =>
   (error: unknown): void => {
     if (!(error instanceof StoreError)) throw error;
-    warn('the outcome of this check is not stored: the next one compares with the check before it', error);
+    warn('the outcome of this check is not stored: the next check compares with the one before this', error);
   };
 
 /** The word for how a rule ended. If it is violated, the word is its severity. */
@@ -105,7 +109,7 @@ function* factsOf({ fault, rows, new: added, gone, since }: CheckedRule): Genera
   yield `${counted(rows, 'row')}${compared}${before || ' (first run)'}`;
 }
 
-/** The notes about a rule, then its listed rows as a table. */
+/** The lines below a rule's outcome: its notes, then its listed rows as a table. */
 function* tableOf(
   { columns, rows, listed, notes }: CheckedRule,
   width: number | undefined,

@@ -2,7 +2,7 @@ import type { Argument, Command } from 'commander';
 import { sources } from '../../snapshot/sources/index.ts';
 import { pathOf, type Run } from '../command.ts';
 
-/** Prints a script that completes commands and options, built from the commands. */
+/** Prints a script that completes commands and options. It is built from the definitions of the commands. */
 export default (([shell], _, { out }, { parent }) => {
   if (parent !== null) out(shells[shell](completedOf(parent)));
   return 'done';
@@ -32,7 +32,7 @@ function completedOf(command: Command): readonly Completed[] {
           means: firstSentence(description),
           takes: required,
         })),
-        { word: '--help', means: 'display help' },
+        { word: '--help', means: 'print the help' },
       ],
     },
     ...below.flatMap(completedOf),

@@ -10,9 +10,9 @@ import {
 import { type Place, sourceOf, sources } from '../../snapshot/sources/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
-import { UsageError, withWayOut } from '../errors/usage-error.ts';
+import { UsageError, withRemedy } from '../errors/usage-error.ts';
 import { openStoreOf } from '../options/from-settings.ts';
-import { LISTED, LISTED_JSON } from '../options/options.ts';
+import { DEFAULT_LISTED, DEFAULT_LISTED_JSON } from '../options/options.ts';
 import { number, shown, type Terminal } from '../terminal/terminal.ts';
 
 /**
@@ -21,14 +21,14 @@ import { number, shown, type Terminal } from '../terminal/terminal.ts';
  */
 export default (async ([place, old, now], flags, terminal) => {
   if (flags.since !== undefined && old !== undefined)
-    throw new UsageError(`--since selects the earlier run, so OLD must not be given; got ${old}`);
+    throw new UsageError(`--since chooses the earlier run: expected no argument OLD, got ${old}`);
   const store = await openStoreOf(terminal);
   const values: string[] = [];
   let isPublished = false;
   let isBroken = false;
   for (const each of place === undefined ? sources : [place]) {
     const finding = readAgain(() => findDifference({ old, now, store, place: each }, flags, terminal));
-    const hinted = withWayOut(`to see which runs are sound: platform-sync runs ${each}`, finding);
+    const hinted = withRemedy(`to see which runs are sound: platform-sync runs ${each}`, finding);
     const difference = await (place === undefined ? hinted.catch(namedBy(each, terminal)) : hinted);
     isBroken ||= difference === 'broken';
     if (difference === undefined || difference === 'broken') continue;
@@ -65,16 +65,16 @@ async function findDifference(
   if (found.kind === 'unknown-run') throw unknownRun(place, found.run, found.runs);
   const { old, after, steps } = found;
   if (steps === undefined) return { place, old: null, now: after.run, counts: undefined, changes: [] };
-  const collected = await collectChanges(steps, limit ?? (json ? LISTED_JSON : LISTED));
+  const collected = await collectChanges(steps, limit ?? (json ? DEFAULT_LISTED_JSON : DEFAULT_LISTED));
   return { place, old, now: after.run, ...collected };
 }
 
 /** Maximum runs that an error lists. */
-const NAMED = 10;
+const MAX_RUNS = 10;
 
 function unknownRun(place: Place, run: string, runs: readonly PublishedRun[]): UsageError {
-  const names = runs.slice(0, NAMED).map((each) => each.run);
-  const rest = runs.length > NAMED ? `, and ${runs.length - NAMED} earlier ones` : '';
+  const names = runs.slice(0, MAX_RUNS).map((each) => each.run);
+  const rest = runs.length > MAX_RUNS ? `, and ${runs.length - MAX_RUNS} earlier ones` : '';
   return new UsageError(`${place}: expected a published run (${names.join(', ')}${rest}), got ${run}`);
 }
 

@@ -11,7 +11,7 @@ import { shown, type Terminal } from '../terminal/terminal.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Reports what has changed, broken and failed, at the terminal or to a webhook. Needs only the store. */
+/** Reports what has changed, broken and failed: in the terminal, or to a webhook. Needs only the store. */
 export default (async (_, { since, to }, terminal) => {
   const url = to === undefined ? undefined : webhookUrl(terminal);
   const { environment, signal, err } = terminal;
@@ -40,11 +40,11 @@ function webhookUrl({ environment }: Terminal): URL {
   throw new UsageError('--to: expected SYNC_DIGEST_URL, the address of the webhook, got nothing');
 }
 
-const POST_MS = 15_000;
+const POST_TIMEOUT_MS = 15_000;
 
 /**
- * Posts the digest. Repeats the post only after a 429, by the client's own rule, since any other repeat could lead to
- * a second message. Errors name only the host, since the address is a secret.
+ * Posts the digest. Posts again only after a 429, by the client's own rule, since any other repeat could cause a
+ * second message. Errors mention only the host, since the address is a secret.
  */
 async function post(
   to: WebhookService,
@@ -69,14 +69,14 @@ async function post(
       limits,
     });
     if (decision.kind === 'stop') throw refusedError(to, url, failure.status);
-    err(`the webhook of ${to} is throttling: posting again in ${Math.ceil(decision.delayMs / 1_000)} s`);
+    err(`the webhook for ${to} is throttling: posting again in ${Math.ceil(decision.delayMs / 1_000)} s`);
     await sleep(decision.delayMs, signal);
   }
 }
 
 const refusedError = (to: WebhookService, url: URL, status: number) =>
   new Error(
-    `the webhook of ${to} at ${url.host} refused the digest: ${status}${status === 429 ? '' : '; is SYNC_DIGEST_URL still valid?'}`,
+    `the webhook for ${to} at ${url.host} refused the digest: ${status}${status === 429 ? '' : '; check that SYNC_DIGEST_URL is still valid'}`,
   );
 
 /** Posts once. Returns the failure if the webhook refused it; undefined if the webhook accepted it. */
@@ -91,11 +91,11 @@ async function postOnce(
 ): Promise<Extract<PlatformFailure, { readonly kind: 'status' }> | undefined> {
   const { to, url, body, signal } = options;
   const headers = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) };
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(POST_MS)]);
-  const request = { url, method: 'POST', headers, body, timeoutMs: POST_MS, fresh: true };
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(POST_TIMEOUT_MS)]);
+  const request = { url, method: 'POST', headers, body, timeoutMs: POST_TIMEOUT_MS, fresh: true };
   const responded = await exchange(request, limit, () => undefined).catch((error: unknown) => {
     signal.throwIfAborted();
-    throw new Error(`the webhook of ${to} at ${url.host} could not be reached: ${errorText(error)}`);
+    throw new Error(`the webhook for ${to} at ${url.host} could not be reached: ${errorText(error)}`);
   });
   responded.body.destroy();
   const { status } = responded;

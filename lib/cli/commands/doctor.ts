@@ -6,7 +6,7 @@ import { readSettings, SettingsError, settingNames } from '../../settings.ts';
 import { readGates } from '../../snapshot/sources/index.ts';
 import type { Run } from '../command.ts';
 import { type Check, type CheckName, checks, failed } from '../doctor/checks.ts';
-import { whatToDo } from '../errors/explain.ts';
+import { remedyFor } from '../errors/explain.ts';
 import { shownLines, type Terminal } from '../terminal/terminal.ts';
 
 type Finding = Awaited<ReturnType<Check>>;
@@ -14,7 +14,7 @@ type Finding = Awaited<ReturnType<Check>>;
 /** The name of a check, and its finding. */
 type Checked = { readonly name: CheckName | 'settings' } & Finding;
 
-/** Checks, in order, everything that the settings name, and prints how to fix what is wrong. */
+/** Checks everything that the settings refer to, in order, and prints how to fix what is wrong. */
 export default (async (_, { json }, terminal) => {
   const all = await examine(terminal, (checked) => {
     if (!json) terminal.out(shownLines(textOf(checked)));
@@ -34,8 +34,8 @@ function textOf(checked: Checked): string {
   return `${name.padEnd(WIDTH)}${status.padEnd(WIDTH)}${lines}${advice}`;
 }
 
-/** The time limit of one check. */
-const MAX_MS = 30_000;
+/** The time limit of one check, in milliseconds. */
+const CHECK_TIMEOUT_MS = 30_000;
 
 /** Runs the named checks, by default all of them, and calls `onChecked` with each finding as soon as it is known. */
 export async function examine(
@@ -52,9 +52,9 @@ export async function examine(
   const settings = settingsOf(environment);
   add('settings', settings);
   // The finding says what is wrong, so nothing is logged.
-  const quiet = { ...environment, LOG_LEVEL: 'silent' };
+  const withoutLog = { ...environment, LOG_LEVEL: 'silent' };
   const examined =
-    settings.status === 'ok' ? examinedBy({ environment: quiet, signal, err, screen }) : undefined;
+    settings.status === 'ok' ? contextOf({ environment: withoutLog, signal, err, screen }) : undefined;
   for (const name of names) {
     const { check, needs } = checks[name];
     const missing = ['settings', ...needs].find((need) =>
@@ -87,38 +87,41 @@ function settingsOf(environment: Terminal['environment']): Finding {
   }
 }
 
-function examinedBy(
+function contextOf(
   terminal: Pick<Terminal, 'environment' | 'signal' | 'err' | 'screen'>,
 ): Parameters<Check>[0] {
   const { environment, signal } = terminal;
   const session = openSession(terminal);
-  const call = session.callWith(ONCE);
-  // The response is read once, so all checks see the same one. A failure is cached, too.
+  const call = session.callWith(FEW_RETRIES);
+  // The platform is asked once, so all checks see the same response. A failure is cached as well.
   let reading: Promise<unknown> | undefined;
   const firstRead = () => {
-    reading ??= operations(call).calculations.search(CHEAPEST, { signal });
+    reading ??= operations(call).calculations.search(CHEAPEST_SEARCH, { signal });
     return reading;
   };
   const { settings } = session;
   return { environment, settings, session: { ...session, call }, firstRead, now: Date.now, signal };
 }
 
-const CHEAPEST = { sort: { field: 'id', ascending: true }, limit: 1 } as const;
+const CHEAPEST_SEARCH = { sort: { field: 'id', ascending: true }, limit: 1 } as const;
 
-/** Few retries, since a person is waiting and can run the command again. */
-const ONCE = { maxRetries: 1, budgetMs: 10_000 } as const;
+/** Few retries, since a user is waiting and can run the command again. */
+const FEW_RETRIES = { maxRetries: 1, budgetMs: 10_000 } as const;
 
 async function found(check: Check, examined: Parameters<Check>[0]): Promise<Finding> {
   const { signal, environment } = examined;
   const ended = new AbortController();
-  const late = sleep(MAX_MS, AbortSignal.any([signal, ended.signal]));
+  const late = sleep(CHECK_TIMEOUT_MS, AbortSignal.any([signal, ended.signal]));
   late.catch(() => undefined);
   try {
     const finding = await Promise.race([check(examined), late]);
-    return finding ?? failed(`no result within ${MAX_MS / 1_000} s`, 'try again, or look at what is slow');
+    return (
+      finding ??
+      failed(`no result within ${CHECK_TIMEOUT_MS / 1_000} s`, 'try again, or find out what is slow')
+    );
   } catch (error) {
     signal.throwIfAborted();
-    return failed(errorText(error), whatToDo(error, environment));
+    return failed(errorText(error), remedyFor(error, environment));
   } finally {
     ended.abort();
   }

@@ -23,12 +23,12 @@ export default (async (_, { stack, construct = '' }, { environment, signal, err 
     needClients(settings);
   } catch (error) {
     if (!(error instanceof PeerMissingError)) throw error;
-    err(`these settings need more: ${error.message}`);
+    err(`to use these settings: ${error.message}`);
   }
   return { json: settings, words: Object.entries(settings).map(([name, value]) => `${name}=${value}`) };
 }) satisfies Run<'env'>;
 
-/** The settings among the outputs of one instance. Throws `UsageError` for no instance, or several. */
+/** The settings among the outputs of one instance. Throws `UsageError` unless exactly one instance matches. */
 function settingsOf(
   outputs: readonly Output[],
   construct: string,
@@ -46,7 +46,7 @@ function settingsOf(
   throw new UsageError(
     stores.length === 0
       ? `--stack ${stack}: the stack has no instance${named}`
-      : `--stack ${stack}: the stack has ${stores.length} instances${named}; choose one by --construct: ${stores.map(({ OutputKey }) => OutputKey).join(', ')}`,
+      : `--stack ${stack}: the stack has ${stores.length} instances${named}; choose one with --construct: ${stores.map(({ OutputKey }) => OutputKey).join(', ')}`,
   );
 }
 

@@ -9,12 +9,12 @@ import type { Terminal } from '../terminal/terminal.ts';
 export default (async (_, { textHash, batch, dryRun, yes }, terminal) => {
   oneGiven({ '--text-hash': textHash, '--batch': batch }, 'needed');
   const { environment } = terminal;
-  const forgotten = batch === undefined ? { textHash: textHash ?? '' } : { batch };
+  const target = batch === undefined ? { textHash: textHash ?? '' } : { batch };
   if (!dryRun) refuseUnasked(yes, terminal);
   if (batch !== undefined) await refuseUnknown(batch, terminal);
   if (dryRun) {
     const { batches } = await openJobs(terminal);
-    const { oldVersions, ...found } = await forget(forgotten, batches, { environment, isDryRun: true });
+    const { oldVersions, ...found } = await forget(target, batches, { environment, isDryRun: true });
     const words = describe(found, oldVersions, 'would be erased');
     return { json: { dryRun: true, ...found, oldVersions }, words };
   }
@@ -22,25 +22,25 @@ export default (async (_, { textHash, batch, dryRun, yes }, terminal) => {
     batch === undefined ? 'this text and its scores' : `batch ${batch}, with all its texts and scores`;
   if (!(await isSure(`Erase ${what}?`, yes, terminal))) return 'failed';
   const { batches } = await openJobs(terminal);
-  const { oldVersions, ...erased } = await forget(forgotten, batches, { environment });
+  const { oldVersions, ...erased } = await forget(target, batches, { environment });
   return { json: { ...erased, oldVersions }, words: describe(erased, oldVersions) };
 }) satisfies Run<'forget'>;
 
-/** Throws for a batch that does not exist: its name is most likely mistyped. */
+/** Throws if the batch does not exist, since its name is most likely mistyped. */
 async function refuseUnknown(batch: string, terminal: Terminal): Promise<void> {
   const { batches } = await openJobs(terminal);
   if (await isBatchKnown(batch, batches)) return;
   throw unknownError('batch', batch, 'there was nothing to erase', await batchNames(batches.store));
 }
 
-const STAYS =
-  'not erased: messages on the queues (kept for at most 14 days) and the results that their jobs will store (run forget again once these jobs have ended), results of jobs, the file that the texts came from, and the table’s backups, which can be restored for 35 days';
+const NOT_ERASED =
+  'not erased: messages on the queues (kept for at most 14 days) and the results that their jobs will store (run forget again after these jobs have ended), results of jobs, the file that the texts came from, and the table’s backups, which can be restored for 35 days';
 
 function describe(erased: Erased, oldVersions: number, done = 'erased'): readonly string[] {
   const { cacheRows, stagedChunks, parts, rows, batches } = erased;
   if (cacheRows + stagedChunks + parts + oldVersions === 0 && batches.length === 0)
-    return ['there was nothing to erase', STAYS];
+    return ['there was nothing to erase', NOT_ERASED];
   const found = `cache rows: ${cacheRows}, staged chunks: ${stagedChunks}, parts: ${parts}, rows in them: ${rows}`;
   const old = oldVersions === 0 ? '' : `; old versions of objects: ${oldVersions}`;
-  return [`${done}: ${found}; batches: ${batches.join(', ') || 'none'}${old}`, STAYS];
+  return [`${done}: ${found}; batches: ${batches.join(', ') || 'none'}${old}`, NOT_ERASED];
 }

@@ -13,9 +13,16 @@ import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { MAX_LINES, type SetRow, storeChangeSet, withFormulasBefore } from '../formula/change-set.ts';
 import { checkedJobs, reportOdd, warnOf } from '../jobs/job-files.ts';
 import { commandLine } from '../options/command-lines.ts';
-import { checkFile, sureEncoding } from '../options/files.ts';
+import { checkFile, confirmedEncoding } from '../options/files.ts';
 import { openStoreOf } from '../options/from-settings.ts';
-import { counted, type Found, firstOf, inColumns, shown, type Terminal } from '../terminal/terminal.ts';
+import {
+  type CommandResult,
+  counted,
+  firstOf,
+  inColumns,
+  shown,
+  type Terminal,
+} from '../terminal/terminal.ts';
 import { runAll } from './run.ts';
 import { sendAll } from './submit.ts';
 
@@ -26,7 +33,7 @@ type ChangeSet = Parameters<typeof storeChangeSet>[1];
 /**
  * Reads a CSV with the columns `id` and `expression`, and optionally `name` and `was`. Returns its rows and the
  * warnings about its formulas. Throws `UsageError` with every fault: an invalid or repeated id, a formula that does
- * not parse, and with `strict` a formula that has a warning.
+ * not parse, or with `strict` a formula that has a warning.
  */
 async function readSetRows(
   file: string,
@@ -37,7 +44,7 @@ async function readSetRows(
 ) {
   const { strict, ...given } = options;
   await checkFile(file);
-  const encoding = await sureEncoding(file, given.encoding, terminal);
+  const encoding = await confirmedEncoding(file, given.encoding, terminal);
   const read = { faults: [] as string[], odd: { blank: 0, short: 0 } as OddRows };
   const { faults } = read;
   const warnings: string[] = [];
@@ -85,7 +92,7 @@ async function* cellsOf(
 export default (async ([file], flags, terminal) => {
   oneGiven({ '--dry-run': flags.dryRun, '--submit': flags.submit });
   if (flags.markdown && !flags.dryRun)
-    throw new UsageError('--markdown needs --dry-run, whose table it prints');
+    throw new UsageError('--markdown needs --dry-run: it prints the table of a dry run');
   const store = await openStoreOf(terminal);
   const read = await readSetRows(file, flags, terminal);
   warnOf(file, read.warnings, terminal);
@@ -98,9 +105,9 @@ export default (async ([file], flags, terminal) => {
     );
   const set: ChangeSet = { version: 1, name: flags.name, rows: [...rows] };
   const ids = rows.map(({ id }) => id);
-  // This takes time, so it is computed only if it is needed.
-  const isAsked = flags.dryRun || flags.maxAffected !== undefined;
-  const affected = isAsked ? await affectedBy(store, ids, terminal.signal) : undefined;
+  // This is slow, so it is computed only if it is needed.
+  const needsAffected = flags.dryRun || flags.maxAffected !== undefined;
+  const affected = needsAffected ? await affectedBy(store, ids, terminal.signal) : undefined;
   const isTooMuch = flags.maxAffected !== undefined && (affected?.total ?? Infinity) > flags.maxAffected;
   const { PLATFORM_PRICES: prices } = readSyncSettings(terminal.environment);
   const cost = moneyFor(prices, { 'update-formula': rows.length });
@@ -130,7 +137,7 @@ async function send(
   store: Store,
   flags: FlagsOf<'formula apply'> & { readonly odd: OddRows },
   terminal: Terminal,
-): Promise<Found> {
+): Promise<CommandResult> {
   const text = jobsOf(set, flags.strict);
   const jobs = await checkedJobs({ file, text }, { undone: 'sent', isChecked: true }, terminal);
   if (!flags.submit) readSettings(terminal.environment);
@@ -149,11 +156,11 @@ async function send(
     terminal.err(`to undo the changes: ${back}`);
     return found;
   }
-  terminal.err(`to undo the changes, once the jobs are done: ${back}`);
+  terminal.err(`to undo the changes, after the jobs have ended: ${back}`);
   return sendAll(await Array.fromAsync(jobs.rows()), { ...flags, set: set.name }, terminal);
 }
 
-/** Maximum formulas in a row that the platform may store as INVALID before the rest is stopped. */
+/** After this many formulas in a row that the platform stored as INVALID, the remaining ones are not sent. */
 const MAX_INVALID = 10;
 
 function described(
@@ -169,7 +176,7 @@ function described(
     readonly unchecked: ReadonlyMap<string, readonly string[]>;
     readonly cost: Money | undefined;
   },
-): Found {
+): CommandResult {
   const all = rows.map((row) => ({
     ...describedRow(row, affected?.byId.get(row.id)),
     unchecked: unchecked.get(row.id) ?? [],
@@ -235,12 +242,12 @@ type Affected = {
   readonly owners: readonly string[];
 };
 
-/** Maximum things whose owners are looked up. */
+/** Maximum calculations and dependents whose owners are looked up. */
 const MAX_OWNED = 100_000;
 
 /**
- * What depends on the calculations `ids`, according to the last published runs: for each id, and the total number of
- * other things. Undefined if no calculations are published.
+ * What depends on the calculations `ids`, according to the last published runs: by id, and the total number of things
+ * that depend on them but are not among them. Undefined if no calculations are published.
  */
 async function affectedBy(store: Store, ids: readonly string[], signal: AbortSignal) {
   const { model, columns, runs } = await openModel({
@@ -259,13 +266,13 @@ async function affectedBy(store: Store, ids: readonly string[], signal: AbortSig
   });
   const reached = starts.map(([id, node]) => ({ id, nodes: [...reach(users, [node]).nodes], node }));
   const owned = new Set(reached.flatMap(({ node, nodes }) => [node, ...nodes]).slice(0, MAX_OWNED));
-  const said = await describeNodes(model, columns, owned);
+  const descriptions = await describeNodes(model, columns, owned);
   const outside = new Set(reached.flatMap(({ nodes }) => nodes));
   for (const [, node] of starts) outside.delete(node);
   const byId = new Map<string, Affected>();
   for (const { id, node, nodes } of reached) {
     const count = (kind: string) => nodes.filter((each) => things.kindAt(each) === kind).length;
-    const owners = new Set([node, ...nodes].flatMap((each) => said.get(each)?.owner ?? []));
+    const owners = new Set([node, ...nodes].flatMap((each) => descriptions.get(each)?.owner ?? []));
     byId.set(id, {
       cards: count('card'),
       calculations: count('calculation'),
@@ -276,8 +283,8 @@ async function affectedBy(store: Store, ids: readonly string[], signal: AbortSig
 }
 
 /**
- * Compares the ids and names of rows with the last published calculations. `faults`: ids that a complete snapshot lacks,
- * and names that belong to another calculation. `unchecked`: what could not be checked, by id.
+ * Compares the ids and names of rows with the last published calculations. `faults`: ids that a complete snapshot
+ * lacks, and names that belong to another calculation. `unchecked`: what could not be checked, by id.
  */
 async function checkRows(store: Store, rows: readonly SetRow[], signal: AbortSignal) {
   const { runs } = await lastRuns(store, ['calculations'], () => undefined);
@@ -308,7 +315,7 @@ async function checkRows(store: Store, rows: readonly SetRow[], signal: AbortSig
   return { faults, unchecked };
 }
 
-/** Columns that the earlier formula does not use. It is not known whether the calculation's dataset has them. */
+/** Columns that the earlier formula does not use, so it is unknown whether the calculation's dataset has them. */
 function newColumns({ expression, was }: SetRow): readonly string[] {
   const known = new Set(analyzeFormula(was ?? '').columns);
   return analyzeFormula(expression)

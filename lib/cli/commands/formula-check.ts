@@ -3,7 +3,7 @@ import { lowerCase } from '../../model/rules/index.ts';
 import type { Run } from '../command.ts';
 import { readText, withoutFinalLineEnd } from '../options/files.ts';
 
-/** Describes a formula, one fact a line; for an INVALID one, the faults. */
+/** Describes a formula, one fact a line. If it is INVALID, lists its faults. */
 function describeFormula({ analysis, faults, warnings }: ReturnType<typeof judgeFormula>): string {
   if (analysis.status === 'INVALID') return faults.join('\n');
   const { dataType, functions, columns, aggregated, analytic, nonAggregatedColumns, references } = analysis;
@@ -19,7 +19,7 @@ function describeFormula({ analysis, faults, warnings }: ReturnType<typeof judge
   ].join('\n');
 }
 
-/** Checks a formula as the platform would. */
+/** Parses a formula by the platform's rules, without the platform. Exits with 1 if it is INVALID. */
 export default (async ([file], _, terminal) => {
   const judged = judgeFormula(withoutFinalLineEnd(await readText(file, terminal)), file);
   const { analysis, checkSum } = judged;

@@ -13,22 +13,22 @@ import { counted, firstOf, shown } from '../terminal/terminal.ts';
 const CONCURRENCY = 16;
 
 /**
- * Writes a file for each known formula, and removes the files of formulas that no longer exist. Files of other
- * programs are not changed.
+ * Writes a file for each known formula, and removes the files of formulas that no longer exist. Does not change files
+ * of other programs.
  */
 export default (async ([folder], { at }, terminal) => {
   const { signal } = terminal;
   const formulas = await knownFormulas(await openStoreOf(terminal, at), signal);
   if (formulas.length === 0)
     throw new UsageError(
-      'the text of no formula is known; to store texts: platform-sync formula import FILE',
+      'expected formulas in the store, got none; to store formulas: platform-sync formula import FILE',
     );
-  const made = await makeFolder(folder, (path) => mkdir(path).then(() => undefined))
+  const folderStats = await makeFolder(folder, (path) => mkdir(path).then(() => undefined))
     .then(() => stat(folder))
     .catch((error: unknown) => {
       throw fileError(folder, 'a folder that can be written', error);
     });
-  if (!made.isDirectory()) throw fileError(folder, 'a folder that can be written', 'a file');
+  if (!folderStats.isDirectory()) throw fileError(folder, 'a folder that can be written', 'a file');
   const found = { written: 0, unchanged: 0, removed: 0, left: [] as string[] };
   const write = async ({ id, text }: (typeof formulas)[number]) => {
     const file = join(folder, `${id}.sql`);
@@ -55,7 +55,7 @@ export default (async ([folder], { at }, terminal) => {
   }
   const { written, unchanged, removed, left } = found;
   for (const line of firstOf(
-    left.map((name) => `${name} was not written by this command, so it is left unchanged`),
+    left.map((name) => `${name} is unchanged, since this command did not write it`),
     MAX_LINES,
   ))
     terminal.err(shown(line));

@@ -8,11 +8,11 @@ import type { FlagsOf, Run } from '../command.ts';
 import { fileError, oneGiven, UsageError, unknownJob } from '../errors/usage-error.ts';
 import { MAX_LINES } from '../formula/change-set.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
-import { checkFile, sureEncoding } from '../options/files.ts';
+import { checkFile, confirmedEncoding } from '../options/files.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { counted, firstOf, shown, type Terminal } from '../terminal/terminal.ts';
 
-/** Stores the text of formulas. Rows with faults are reported, and lead to exit code 3; all other rows are imported. */
+/** Stores the text of formulas. Rows with faults are reported, and the exit code is 3; all other rows are imported. */
 export default (async ([file], { fromJob, ...flags }, terminal) => {
   oneGiven({ FILE: file, '--from-job': fromJob }, 'needed');
   const store = await openStoreOf(terminal);
@@ -35,7 +35,7 @@ export default (async ([file], { fromJob, ...flags }, terminal) => {
   return {
     json: { key: key ?? null, formulas: formulas.length, invalid: invalid.length, empty, faulty },
     words: [
-      `${counted(formulas.length, 'formula')} imported${invalid.length === 0 ? '' : `; ${counted(invalid.length, 'formula')} cannot be parsed, so ${invalid.length === 1 ? 'its' : 'their'} columns are not known`}`,
+      `${counted(formulas.length, 'formula')} imported${invalid.length === 0 ? '' : `; ${counted(invalid.length, 'formula')} cannot be parsed, so ${invalid.length === 1 ? 'its' : 'their'} columns are unknown`}`,
       ...(empty === 0 ? [] : [`${counted(empty, 'row')} without a formula`]),
       ...(faulty === 0 ? [] : [`${counted(faulty, 'row')} not imported`]),
     ],
@@ -51,11 +51,11 @@ async function listOf(
   if (file === '-')
     return readFormulaList(Readable.from([await terminal.readInput()]), { ...flags, name: 'standard input' });
   await checkFile(file);
-  const encoding = await sureEncoding(file, flags.encoding, terminal);
+  const encoding = await confirmedEncoding(file, flags.encoding, terminal);
   return readFormulaList(createReadStream(file), { ...flags, name: file, encoding });
 }
 
-/** The list that the function of a job returned. `atMs` is when the job was started. */
+/** The list that the function of a job returned. `atMs`: when the job was started, in epoch milliseconds. */
 async function listOfJob(id: string, terminal: Terminal) {
   const { ledger } = await openJobs(terminal);
   const row = await ledger.read(id);

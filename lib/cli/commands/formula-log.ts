@@ -6,7 +6,7 @@ import { UsageError } from '../errors/usage-error.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { inColumns, shown } from '../terminal/terminal.ts';
 
-/** Shows a calculation after each of our updates. Needs only the store, not the platform. */
+/** Lists the updates of a calculation by platform-sync. Needs only the store, not the platform. */
 export default (async ([id], { at, json }, terminal) => {
   const store = await openStoreOf(terminal);
   const entries = await Array.fromAsync(readFormulaLog(store, id));
@@ -17,7 +17,7 @@ export default (async ([id], { at, json }, terminal) => {
     return 'done';
   }
   terminal.err(
-    `the formula of calculation ${id} before our first update cannot be recovered: the platform has no history`,
+    `the formula that calculation ${id} had before our first update cannot be recovered: the platform has no history`,
   );
   const none = `no update of calculation ${id} is stored in ${store.location}`;
   return { json: entries, words: entries.length === 0 ? none : inColumns(HEADER, entries.map(cells)) };
@@ -26,7 +26,7 @@ export default (async ([id], { at, json }, terminal) => {
 function entryAt(entries: readonly FormulaLogEntry[], at: string, id: string): FormulaLogEntry {
   const found = entries.find(({ time }) => time === at);
   if (found !== undefined) return found;
-  const times = entries.map(({ time }) => time).join(', ') || 'there is no update';
+  const times = entries.map(({ time }) => time).join(', ') || 'no update is stored';
   throw new UsageError(
     `--at: expected the time of an update of calculation ${id} (${times}), got ${JSON.stringify(at)}`,
   );

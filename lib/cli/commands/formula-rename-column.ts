@@ -13,8 +13,8 @@ const MAX_UNKNOWN = 1_000;
 const CSV = { separator: ',' };
 
 /**
- * Writes the change set that renames a column in the known formulas. If further formulas may contain the column,
- * lists them and exits with 3.
+ * Writes the change set that renames a column in the known formulas. If other formulas may contain the column, lists
+ * them and exits with 3.
  */
 export default (async ([given, wanted], { dataset, output }, { err, signal, ...terminal }) => {
   const column = bare(given);
@@ -22,7 +22,7 @@ export default (async ([given, wanted], { dataset, output }, { err, signal, ...t
   if (column === '' || to === '' || column === to)
     throw new UsageError(`expected a column and another name for it, got ${JSON.stringify([given, wanted])}`);
   if ((await checkedOutputFile(output)).format !== 'csv')
-    throw fileError(`--output ${output}`, 'a name that ends in .csv', 'another one');
+    throw fileError(`--output ${output}`, 'a name that ends in .csv', 'another ending');
   const store = await openStoreOf({ err, signal, ...terminal });
   const { model } = await openModel({ store, now: Date.now, signal });
   const formulas = [...describedFormulas(model)];
@@ -61,7 +61,7 @@ const notesOn = (
   unknown: readonly string[],
 ): readonly string[] => [
   ...(datasets.size > 1
-    ? [`${datasets.size} datasets have this column: rename it in each, or choose one by --dataset`]
+    ? [`${datasets.size} datasets have this column: rename it in each, or choose one with --dataset`]
     : []),
   ...left.map(
     ({ id, name, why }) =>
@@ -79,7 +79,10 @@ const isSame = (a: string, b: string): boolean => canonicalId(a) === canonicalId
 type Formulas =
   ReturnType<typeof describedFormulas> extends Iterable<infer Formula> ? readonly Formula[] : never;
 
-/** The formulas in which the column can be renamed, with their new texts; and those in which it cannot, with why. */
+/**
+ * `changed`: the formulas in which the column can be renamed, with their new text. `left`: the formulas in which it
+ * cannot, with the reason.
+ */
 function renamedIn(
   formulas: Formulas,
   { read, mayRead }: ReturnType<typeof usersOf>,
@@ -103,7 +106,7 @@ function renamedIn(
   return { changed, left };
 }
 
-/** Renames a column in a formula where the column is in backticks. Everything else is unchanged. */
+/** Renames a column in a formula, wherever it is in backticks. The rest of the formula stays unchanged. */
 const renamed = (text: string, column: string, to: string): string =>
   analyzeFormula(text)
     .columnPositions.filter(({ columnName }) => isSame(bare(columnName), column))
@@ -114,8 +117,8 @@ const renamed = (text: string, column: string, to: string): string =>
     );
 
 /**
- * `read`: the nodes of the calculations that read a column. `datasets`: the datasets that have it. `mayRead`: the
- * nodes of all calculations that may read it, which are those of the dataset, or all without one.
+ * `read`: the nodes of the calculations that read a column. `datasets`: the datasets that have the column. `mayRead`:
+ * the nodes of the calculations that may read it: all calculations of the dataset, or all if there is no `dataset`.
  */
 function usersOf(
   { things, graph: { user, used }, flags }: Model,
@@ -124,15 +127,15 @@ function usersOf(
 ) {
   const only = dataset === undefined ? undefined : canonicalId(dataset);
   const found = { read: new Set<number>(), mayRead: new Set<number>(), datasets: new Set<string>() };
-  const isHeld = (node: number) =>
+  const isCalculation = (node: number) =>
     ((flags[node] ?? 0) & IN_SNAPSHOT) !== 0 && things.kindAt(node) === 'calculation';
-  if (only === undefined) for (const node of flags.keys()) if (isHeld(node)) found.mayRead.add(node);
+  if (only === undefined) for (const node of flags.keys()) if (isCalculation(node)) found.mayRead.add(node);
   for (const [edge, node] of used.entries()) {
     const kind = things.kindAt(node);
     const by = user[edge] ?? 0;
     if (kind !== 'column' && kind !== 'dataset') continue;
     const { id } = things.thingAt(node);
-    if (kind === 'dataset' && id === only && isHeld(by)) found.mayRead.add(by);
+    if (kind === 'dataset' && id === only && isCalculation(by)) found.mayRead.add(by);
     const parts = partsOfColumn(id);
     if (kind === 'dataset' || !isSame(parts.column, column) || (only ?? parts.dataset) !== parts.dataset)
       continue;

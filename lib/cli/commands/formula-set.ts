@@ -15,7 +15,13 @@ import { commandLine } from '../options/command-lines.ts';
 import { readText, withoutFinalLineEnd } from '../options/files.ts';
 import { openSessionOf } from '../options/from-settings.ts';
 import { checkedMessage } from '../options/request-options.ts';
-import { type Ended, type Found, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
+import {
+  type CommandResult,
+  type ExitStatus,
+  shown,
+  shownLines,
+  type Terminal,
+} from '../terminal/terminal.ts';
 
 /** The `update-formula` message that would have the same effect. Throws `UsageError`. */
 async function messageOf(id: string, file: string, flags: FlagsOf<'formula set'>, terminal: Terminal) {
@@ -42,8 +48,8 @@ export default (async ([typedId, file], flags, terminal) => {
   const platform = operations(session.call);
   const { signal } = terminal;
   checkFormula(expression, file, flags, terminal);
-  const way = 'To set it anyway: --force';
-  const refuseUnknown = () => refuseLost(session.store, new Set([id]), { undone: 'sent', way });
+  const remedy = 'To set it anyway: --force';
+  const refuseUnknown = () => refuseLost(session.store, new Set([id]), { undone: 'sent', remedy });
   if (!flags.force && !flags.dryRun) await refuseUnknown();
   if (sinceMs !== undefined && name !== undefined) {
     await refuseIfChanged({ platform, id, name, sinceMs, signal });
@@ -73,7 +79,7 @@ export default (async ([typedId, file], flags, terminal) => {
   return { json: calculation, words: describeCalculation(calculation), ended };
 }) satisfies Run<'formula set'>;
 
-/** The words of the error about a change that could not be undone. */
+/** The message of an error of `refuseLost`, for a dry run; throws any other error. */
 function lostWords(error: unknown): string {
   if (error instanceof UsageError) return shownLines(`platform-sync: ${error.message}`);
   throw error;
@@ -95,8 +101,8 @@ function checkFormula(
   );
 }
 
-/** Decides how the update ended, from the response. */
-function judge(calculation: Calculation, err: Terminal['err']): Ended {
+/** Decides from the response whether the command has failed: the platform may have stored the formula as INVALID. */
+function judge(calculation: Calculation, err: Terminal['err']): ExitStatus {
   const fault = invalidFormula(calculation);
   if (fault === undefined) return 'done';
   err(`platform-sync: ${fault}`);
@@ -108,17 +114,17 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 const nameIn = (name: unknown): string => ((name ?? '') === '' ? '' : ` “${textOf(name)}”`);
 
 function describeCalculation({ id, name, status, dataType, lastModified }: Calculation): string {
-  const said = [
+  const facts = [
     lowerCase(status) ?? 'no status',
     dataType ?? 'no type',
     `changed at ${lastModified ?? 'an unknown time'}`,
   ];
-  return shown(`calculation ${id}${nameIn(name)} set: ${said.map(textOf).join(', ')}`);
+  return shown(`calculation ${id}${nameIn(name)} set: ${facts.map(textOf).join(', ')}`);
 }
 
 /**
  * Stores an updated calculation, so that its formula can be restored later, and prints how to return to the
- * formula that we had set before, if any. The formula is set even if this fails, so it never throws.
+ * formula that we had set before, if any. Never throws, since the formula is set even if it cannot be stored.
  */
 async function storeSet(
   { calculation, expression }: { readonly calculation: Calculation; readonly expression: string },
@@ -141,7 +147,9 @@ async function storeSet(
     );
   } catch (error) {
     const reason = errorText(error);
-    err(shownLines(`platform-sync: the formula is set, but could not be stored for formula log: ${reason}`));
+    err(
+      shownLines(`platform-sync: the formula is set, but it could not be stored for formula log: ${reason}`),
+    );
   }
 }
 
@@ -150,7 +158,7 @@ async function dryRun(
   { id, expression, name }: Awaited<ReturnType<typeof messageOf>>,
   { call, store }: Session,
   signal: AbortSignal,
-): Promise<Found> {
+): Promise<CommandResult> {
   const found = await findCalculation({ platform: operations(call), id, name, signal });
   if (found.row === undefined) {
     const why = found.degraded ? '; the search was degraded, so it may still exist' : '';
@@ -171,7 +179,9 @@ async function dryRun(
         `calculation ${id}${nameIn(calculation.name)}: ${textOf(lowerCase(calculation.status) ?? 'no status')}${marks}, changed at ${textOf(lastModified ?? 'an unknown time')}`,
       ),
       ...(before === undefined
-        ? ['its current formula is not known, since we have not set it and a search does not return it']
+        ? [
+            'its current formula is unknown, since platform-sync has not set it and a search does not return it',
+          ]
         : [`formula that we set at ${last?.time}:`, ...indented(before)]),
       ...(before === expression
         ? [`would be set to the same formula again ${here}; nothing was sent`]

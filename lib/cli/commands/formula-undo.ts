@@ -21,7 +21,7 @@ import { openSessionOf, openStoreOf } from '../options/from-settings.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';
 import { runAll } from './run.ts';
 
-/** Undoes the updates of a set whose formulas have not changed since. */
+/** Undoes the updates of a set, except for calculations that were changed since then. */
 export default (async ([name], { evenIfChanged = [] }, terminal) => {
   const store = await openStoreOf(terminal);
   const set = await findChangeSet(store, name);
@@ -29,9 +29,9 @@ export default (async ([name], { evenIfChanged = [] }, terminal) => {
     throw new UsageError(
       `${name}: expected the name of a set that was applied, got one that is not in ${store.location}`,
     );
-  const strange = evenIfChanged.filter((id) => !set.rows.some((row) => row.id === id));
-  if (strange.length > 0)
-    throw new UsageError(`--even-if-changed: expected calculations of ${name}, got ${strange.join(', ')}`);
+  const others = evenIfChanged.filter((id) => !set.rows.some((row) => row.id === id));
+  if (others.length > 0)
+    throw new UsageError(`--even-if-changed: expected calculations of ${name}, got ${others.join(', ')}`);
   const parts = { set: name, store, ...(await openJobs(terminal)) };
   const known = await Promise.all(set.rows.map((row) => planOf(row, parts)));
   const plans = await lookedUp(known, evenIfChanged, terminal);
@@ -51,7 +51,7 @@ export default (async ([name], { evenIfChanged = [] }, terminal) => {
   return left.length > 0 ? { ...found, ended: found.ended === 'failed' ? 'failed' : 'incomplete' } : found;
 }) satisfies Run<'formula undo'>;
 
-/** A row with the calculation as it was after our update, or why it cannot be undone. */
+/** How to undo the update of a row, or why it cannot be undone. */
 type Plan = { readonly row: SetRow; readonly why: string } | Undoing;
 
 type Undoing = {
@@ -64,7 +64,7 @@ type Undoing = {
    * When our update changed the calculation, in epoch milliseconds; NaN if it is unknown whether the update was sent.
    */
   readonly changedMs: number;
-  /** Identifies the update that is undone, so that undoing a later update is another job. */
+  /** A part of the job's id that identifies the update, so that undoing a later update is another job. */
   readonly of: string;
   /**
    * When our last update of the calculation before this set changed it, in epoch milliseconds; undefined if
@@ -92,7 +92,7 @@ async function planOf(row: SetRow, parts: PlanParts): Promise<Plan> {
     return why === undefined ? { ...plan, changedMs: Number.NaN, of, before } : { row, why };
   }
   if (lastExpression === was) return { row, why: 'is already undone' };
-  if (lastExpression !== expression) return { row, why: 'we have set another formula since' };
+  if (lastExpression !== expression) return { row, why: 'we have set another formula since then' };
   // If the update has no time, the time when it returned is used.
   const endedMs = timeOfEntry(last);
   const changedMs = Number.isNaN(lastModified) ? endedMs : lastModified;
@@ -100,8 +100,8 @@ async function planOf(row: SetRow, parts: PlanParts): Promise<Plan> {
 }
 
 /**
- * The job of a row. Adds the job's formula to the log, since a worker may have been killed between the ledger and the
- * log.
+ * The job of a row. If it has ended, adds its formula to the log: a worker may have been killed after it wrote the
+ * ledger and before it wrote the log.
  */
 async function endedOf({ id, expression }: SetRow, { set, store, ledger, batches }: PlanParts) {
   const jobId = `${set}.${id}`;
@@ -114,7 +114,8 @@ async function endedOf({ id, expression }: SetRow, { set, store, ledger, batches
 const shortTime = (ms: number): string => Math.floor(ms).toString(36);
 
 /**
- * Why a formula that is missing from the log was not set, according to the ledger; undefined if the ledger has no row.
+ * Why a formula that is missing from the log was not set, or not yet; undefined if its job may have set it, according
+ * to the ledger.
  */
 async function whyNotSet(
   job: JobRow | undefined,
@@ -126,13 +127,13 @@ async function whyNotSet(
   if (job === undefined) return (await findFailedMessage(store, id)) === undefined ? untouched : undefined;
   if (job.state === 'FAILED') return untouched;
   if ((job.leaseUntilMs ?? 0) > ledger.now())
-    return 'its update is in progress: undo it once the update has ended';
+    return 'its update is in progress: undo it after the update has ended';
   return job.sentFence === undefined
-    ? `its update is not sent yet: ${commandLine(['jobs', 'cancel', id])} stops it`
+    ? `its update has not been sent yet; to cancel it: ${commandLine(['jobs', 'cancel', id])}`
     : undefined;
 }
 
-/** Completes plans from the platform if our log is not enough: the calculation's name, or whether it was changed. */
+/** Completes plans for which our log is not enough: asks the platform for the name, or for the time of the change. */
 async function lookedUp(
   plans: readonly Plan[],
   evenIfChanged: readonly string[],
@@ -154,25 +155,25 @@ async function lookedUp(
     else
       looked.push({
         row,
-        why: 'a search does not find its name, so it is unknown whether it was changed since',
+        why: 'a search does not find its name, so it is unknown whether it was changed since then',
       });
   }
   return looked;
 }
 
-/** Says whether a calculation changed since an update whose outcome is unknown. Both times are the platform's. */
+/** Says what is known about an update whose outcome is unknown, from the platform's times of change. */
 function whyUncertain({ row, before }: Undoing, found: CalculationRow | undefined): string {
   const changedMs = timeMs(found?.lastModified);
   if (before !== undefined && changedMs === before)
     return 'its formula was not set: the platform has not changed it since our previous update';
   const seen =
     found === undefined ? 'a search does not find it' : `it was last changed at ${timeText(changedMs)}`;
-  return `it is unknown whether its formula was set, since the response was lost: ${seen}. Look at it on the platform; to undo the change anyway: --even-if-changed ${row.id}`;
+  return `it is unknown whether its formula was set, since the response was lost: ${seen}. Check it on the platform; to undo the change anyway: --even-if-changed ${row.id}`;
 }
 
 const timeText = (ms: number): string => (Number.isNaN(ms) ? 'an unknown time' : new Date(ms).toISOString());
 
-/** The update that restores a formula, unless the calculation was changed after ours. */
+/** The update that restores a formula, unless the calculation was changed after our update. */
 function messageOf(set: string, { row, ...plan }: Undoing, evenIfChanged: readonly string[]) {
   const isAnyway = evenIfChanged.includes(row.id);
   return {

@@ -13,7 +13,7 @@ import { fileError, UsageError } from '../errors/usage-error.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { profileFile } from '../options/settings-file.ts';
 import { createQuestions } from '../terminal/questions.ts';
-import { type Ended, shownLines, type Terminal } from '../terminal/terminal.ts';
+import { type ExitStatus, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { examine } from './doctor.ts';
 
 type Chosen = Readonly<Partial<Record<SettingName, string>>>;
@@ -21,10 +21,10 @@ type Chosen = Readonly<Partial<Record<SettingName, string>>>;
 export default ((_, flags, terminal) => init(flags, terminal, process.cwd())) satisfies Run<'init'>;
 
 /**
- * Asks for the address and the token of a platform, tests them, and writes them to a settings file in the
- * folder. Without a terminal it prints what to set. Throws `UsageError` if the file exists.
+ * Asks for the address and the token of a platform and for the store, tests them, and writes them to a settings file
+ * in the folder. Without a terminal it prints which settings to set. Throws `UsageError` if the file exists.
  */
-export async function init(flags: FlagsOf<'init'>, terminal: Terminal, folder: string): Promise<Ended> {
+export async function init(flags: FlagsOf<'init'>, terminal: Terminal, folder: string): Promise<ExitStatus> {
   if (flags.sandbox) return finish('sandbox', await sandboxSettings(), folder, terminal);
   if (terminal.dialog === undefined) {
     terminal.out(WHAT_TO_SET);
@@ -38,14 +38,14 @@ export async function init(flags: FlagsOf<'init'>, terminal: Terminal, folder: s
   return finish(reached.profile, { ...reached.settings, SYNC_STORE }, folder, terminal);
 }
 
-const WHAT_TO_SET = `init needs a terminal to ask at. Set these instead, in the environment or in a file for --env-file:
+const WHAT_TO_SET = `init needs a terminal to ask its questions. Set these instead, in the environment or in a file for --env-file:
 PLATFORM_BASE_URL=https://acme.example.com   # the address of the instance
 PLATFORM_TOKEN=…                             # a developer token
 PLATFORM_TOKEN_HEADER=…                      # only if the instance accepts it in another header
 SYNC_STORE=${DEFAULT_STORE}              # a folder, or s3://bucket/prefix
 then: ${commandLine(['doctor'])}`;
 
-/** The address, the token and its header, once the platform accepts them; undefined after Ctrl-C or Ctrl-D. */
+/** Asks until the platform accepts the address, the token and its header. Undefined after Ctrl-C or Ctrl-D. */
 async function askPlatform(
   questions: ReturnType<typeof createQuestions>,
   folder: string,
@@ -86,7 +86,7 @@ async function askStore(questions: ReturnType<typeof createQuestions>, settings:
   return store;
 }
 
-/** Runs checks of `doctor`, and prints their findings. Returns the first check that fails. */
+/** Runs checks of `doctor`, and prints their findings. Returns the first check that failed; undefined if none did. */
 async function runChecks(
   settings: Chosen,
   names: readonly CheckName[],
@@ -107,7 +107,7 @@ const withoutAnswers = (environment: Terminal['environment']) =>
     Object.entries(environment).filter(([name]) => !/^PLATFORM_|^SYNC_(STORE|TABLE|QUEUE)/.test(name)),
   );
 
-/** The settings for a simulated platform on a free port, where `sandbox` starts it. */
+/** The settings for the sandbox on a port that is free now. `sandbox` reads the port from them. */
 async function sandboxSettings(): Promise<Chosen> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -128,7 +128,12 @@ async function refuseIfThere(profile: string, folder: string): Promise<void> {
 }
 
 /** Writes the file, and prints what to do next. */
-async function finish(profile: string, settings: Chosen, folder: string, terminal: Terminal): Promise<Ended> {
+async function finish(
+  profile: string,
+  settings: Chosen,
+  folder: string,
+  terminal: Terminal,
+): Promise<ExitStatus> {
   const file = profileFile(profile);
   await refuseIfThere(profile, folder);
   const text = Object.entries(settings)
@@ -156,15 +161,15 @@ function quotedValue(value: string): string {
     .map((quote) => `${quote}${value}${quote}`)
     .find((text) => parseEnv(`A=${text}`)['A'] === value);
   if (found === undefined)
-    throw new UsageError('a value with all of \' " and ` cannot be written to a settings file');
+    throw new UsageError('a value that has all three of \' " and ` cannot be written to a settings file');
   return found;
 }
 
 const run = promisify(execFile);
 
 /**
- * Makes git ignore the file, by the clone's own list of ignored files unless the project ignores it already. Returns
- * whether git ignores it.
+ * Makes git ignore the file: unless the project does already, adds it to the clone's `info/exclude`. Returns whether
+ * git ignores the file.
  */
 async function keepOutOfGit(file: string, folder: string): Promise<boolean> {
   const git = async (...words: readonly string[]) =>

@@ -6,7 +6,7 @@ import { readSyncSettings } from '../../settings.ts';
 import type { Run } from '../command.ts';
 import { oneGiven, unknownError } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
-import type { Found, Terminal } from '../terminal/terminal.ts';
+import type { CommandResult, Terminal } from '../terminal/terminal.ts';
 
 /** Cancels jobs that have not been sent. Does not need the platform. */
 export default (async ([ids], flags, terminal) => {
@@ -14,7 +14,7 @@ export default (async ([ids], flags, terminal) => {
   return flags.batch === undefined ? cancelJobs(ids, terminal) : cancelOneBatch(flags.batch, terminal);
 }) satisfies Run<'jobs cancel'>;
 
-async function cancelJobs(ids: readonly string[], terminal: Terminal): Promise<Found> {
+async function cancelJobs(ids: readonly string[], terminal: Terminal): Promise<CommandResult> {
   const { ledger } = await openJobs(terminal);
   await refuseUnknown(ids, ledger, terminal);
   const jobs: Job[] = [];
@@ -30,7 +30,8 @@ async function cancelJobs(ids: readonly string[], terminal: Terminal): Promise<F
 }
 
 /**
- * Throws for an id that is neither in the ledger nor on a queue whose messages can be read: it is most likely mistyped.
+ * Throws for an id that is neither in the ledger nor on the queue, since it is most likely mistyped. Checks nothing if
+ * the queue cannot list its messages, as SQS cannot.
  */
 async function refuseUnknown(
   ids: readonly string[],
@@ -57,19 +58,21 @@ const toCancelled = ({ id, answer: { kind: became, row } }: Job) => ({
 
 const describe = ({ id, answer }: Job) => `${id}: ${describeCancel(answer)}`;
 
-async function cancelOneBatch(batch: string, terminal: Terminal): Promise<Found> {
+async function cancelOneBatch(batch: string, terminal: Terminal): Promise<CommandResult> {
   const { signal, err } = terminal;
   const parts = await openJobs(terminal);
   const { jobs, ...counts } = await cancelBatch(batch, { ...parts, signal });
   if (counts.chunks === 0)
     throw unknownError('batch', batch, 'not in the ledger', await batchNames(parts.batches.store));
   if (!counts.isSplit)
-    err('platform-sync: the batch is still being split: cancel it again to cancel the further chunks');
+    err(
+      'platform-sync: the batch is still being split: run the same command again later to cancel the remaining chunks',
+    );
   const isDone = counts.isSplit && jobs.every(({ answer }) => isCancelled(answer.row));
   return {
     json: { ...counts, jobs: jobs.map(toCancelled) },
     words: [
-      `batch ${batch}: ${counts.ended} of ${counts.chunks} chunks had ended`,
+      `batch ${batch}: ${counts.ended} of ${counts.chunks} chunks had already ended`,
       ...jobs.map((job) => `  ${describe(job)}`),
     ],
     ended: isDone ? 'done' : 'incomplete',

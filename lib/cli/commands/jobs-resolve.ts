@@ -4,7 +4,7 @@ import type { Run } from '../command.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { shown } from '../terminal/terminal.ts';
 
-/** Settles an unknown job with the outcome that a person reports. Does not need the platform. */
+/** Settles an unknown job with the outcome that the user found out. Does not need the platform. */
 export default (async ([id, status], { note }, terminal) => {
   const { environment, err } = terminal;
   const { kind, row, isPublished, hasMessage } = await resolveJob(
@@ -15,7 +15,7 @@ export default (async ([id, status], { note }, terminal) => {
   if (isPublished && !hasMessage && row?.state === 'DONE')
     err(
       shown(
-        `${id}: its message is not stored. If the job updated a formula, formula log does not show the formula until you repeat the command that ran the job`,
+        `${id}: its message is not stored. If the job updated a formula, \`formula log\` does not show the formula until you run the command that started the job again`,
       ),
     );
   const settled = lowerCase(row?.state) ?? null;

@@ -21,7 +21,7 @@ export default (async (_, { output: file, type, since: sinceMs, ...wishes }, ter
     for await (const result of storedResults(store, { type, sinceMs, signal })) {
       if (result.value === undefined) {
         counts.broken += 1;
-        err(shown(`platform-sync: ${result.key} is not the result of a job; it is left out`));
+        err(shown(`platform-sync: ${result.key} is not the result of a job; it is skipped`));
         continue;
       }
       counts.results += 1;

@@ -9,8 +9,8 @@ import type { FlagsOf, Run } from '../command.ts';
 import { unknownJob } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import {
-  type Ended,
-  type Found,
+  type CommandResult,
+  type ExitStatus,
   inColumns,
   notListed,
   number,
@@ -22,7 +22,10 @@ import {
 export default (async ([id], flags, terminal) =>
   id === undefined ? listJobs(flags, terminal) : showJob(id, terminal)) satisfies Run<'jobs'>;
 
-async function listJobs({ limit, status, json }: FlagsOf<'jobs'>, terminal: Terminal): Promise<Found> {
+async function listJobs(
+  { limit, status, json }: FlagsOf<'jobs'>,
+  terminal: Terminal,
+): Promise<CommandResult> {
   const { ledger } = await openJobs(terminal);
   // The queues and the ledger are read in parallel.
   const queued = status === undefined ? queueLines(terminal) : [];
@@ -33,7 +36,7 @@ async function listJobs({ limit, status, json }: FlagsOf<'jobs'>, terminal: Term
     if (isPruned(row) || (status !== undefined && lowerCase(row.state) !== status)) continue;
     found += 1;
     newest.push(row);
-    // The list is cut now and then, since the ledger may have far more jobs than are listed.
+    // The list is shortened from time to time, since the ledger may have far more jobs than are listed.
     if (newest.length >= 2 * limit) newest = newestOf(newest, limit);
   }
   const listed = newestOf(newest, limit).map(toListed);
@@ -74,8 +77,8 @@ const cells = ({ id, type, status, attempts, startedAt, finishedAt, error }: Ret
     error === null ? '' : `${error.kind}: ${error.message}`,
   ].map(shown);
 
-/** Prints a result as JSON, even without `--json`. */
-async function showJob(id: string, terminal: Terminal): Promise<Ended> {
+/** Prints the result of a job as JSON, even without `--json`. */
+async function showJob(id: string, terminal: Terminal): Promise<ExitStatus> {
   const { ledger, batches } = await openJobs(terminal);
   const row = await ledger.read(id);
   if (row === undefined) throw await unknownJob(id, ledger);

@@ -27,8 +27,8 @@ export default (async (_, { format = 'openlineage', output = '-' }, terminal) =>
   if (output === '-') await print(lines(), terminal);
   else await writeTextFile(output, counting, { isGzipped: /\.gz$/i.test(output), signal });
   const of = runs.map(({ place, manifest: { run } }) => `${place} (run ${run})`).join(', ');
-  if (output === '-') err(`of ${of}`);
-  else out(`${output}: ${counted(count, 'line')} of ${of}`);
+  if (output === '-') err(`from ${of}`);
+  else out(`${output}: ${counted(count, 'line')} from ${of}`);
   return 'done' as const;
 }) satisfies Run<'lineage'>;
 

@@ -6,7 +6,7 @@ import { type McpContext, type Submission, serve } from '../../report/mcp/index.
 import { needed, readSyncSettings } from '../../settings.ts';
 import { openTables } from '../../tables/index.ts';
 import type { Run } from '../command.ts';
-import { whatToDo } from '../errors/explain.ts';
+import { remedyFor } from '../errors/explain.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { lostFault, lostFormulas } from '../formula/change-set.ts';
 import { openStoreOf } from '../options/from-settings.ts';
@@ -17,11 +17,13 @@ import { currentRate } from '../texts/current-rate.ts';
 /** The limits for a query. They are strict, since the client chooses the query. */
 const QUERY_LIMITS = { memoryMb: 500, diskBytes: 5_000_000_000, onlyTables: true };
 
-/** Serves until the client closes its end, or the command is stopped. Needs only the store. */
+/** Serves until the client closes the connection, or the command is stopped. Needs only the store. */
 export default (async (_, { allowSubmit }, terminal, { parent }) => {
   const { pipes, signal, err } = terminal;
   if (pipes === undefined)
-    throw new UsageError('mcp is started by an AI assistant, as a client on standard input');
+    throw new UsageError(
+      'mcp is not for a terminal: an AI assistant starts it, and connects to its standard input and output',
+    );
   await using opened = new AsyncDisposableStack();
   await serve({
     context: {
@@ -56,7 +58,7 @@ function contextOf(terminal: Terminal, opened: AsyncDisposableStack): McpContext
       if (readSyncSettings(environment).SYNC_TABLE === undefined) return undefined;
       return (await openJobState(environment, await store())).ledger;
     }),
-    adviceOn: (error) => whatToDo(error, environment),
+    adviceOn: (error) => remedyFor(error, environment),
     hide: hideSecrets(environment),
     now: Date.now,
   };
@@ -64,8 +66,8 @@ function contextOf(terminal: Terminal, opened: AsyncDisposableStack): McpContext
 
 const calculation = (id: string) => `calculation ${id}`;
 
-/** How to set the formulas anyway. An assistant has no option for it, since a person must decide it. */
-const WAY = 'A person can set them anyway: platform-sync submit FILE --no-undo';
+/** How a user can set the formulas anyway. An assistant cannot, since a user must decide it. */
+const REMEDY = 'A user can set them anyway: platform-sync submit FILE --no-undo';
 
 /** Creates the submission through which the server puts jobs on the queue, as `submit` does. */
 export function createSubmission(terminal: Terminal): Submission {
@@ -83,7 +85,7 @@ export function createSubmission(terminal: Terminal): Submission {
       const { replaced } = checked;
       const lost = replaced.size === 0 ? [] : await lostFormulas(await openStoreOf(terminal), replaced);
       if (lost.length > 0)
-        return { faults: [lostFault(lost.map(calculation), { undone: 'sent', way: WAY })] };
+        return { faults: [lostFault(lost.map(calculation), { undone: 'sent', remedy: REMEDY })] };
       return await Array.fromAsync(checked.rows(), ({ id, body }) => ({ id, text: body }));
     },
     async send(jobs, signal) {

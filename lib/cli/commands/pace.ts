@@ -15,7 +15,7 @@ import type { FlagsOf, Run } from '../command.ts';
 import { oneGiven } from '../errors/usage-error.ts';
 import { number } from '../terminal/terminal.ts';
 
-/** Shows the fleet's budget and how much of it was used. Reads the table, not the platform. */
+/** Shows or changes the fleet's budget. Uses the table, not the platform. */
 export default (async (_, flags, terminal) => {
   const { pause, resume, reset, rate } = flags;
   const change = oneGiven({ '--pause': pause, '--resume': resume, '--reset': reset, '--rate': rate });
@@ -26,10 +26,10 @@ export default (async (_, flags, terminal) => {
   const { environment } = terminal;
   warnOfUnsharedTable(environment, terminal.err);
   const item = await openBudget({ table: tableName, host, environment, attempts: ATTEMPTS });
-  // The table is checked, since a pause in a table that no worker reads would have no effect.
-  const isAsked = !environment['SYNC_TABLE'] || environment[NEW_LEDGER];
+  // A pause in a table that no worker reads would have no effect, so the table is checked before it is changed.
+  const mustCheck = !environment['SYNC_TABLE'] || environment[NEW_LEDGER];
   const checkOf = environment[NEW_LEDGER] ? createLedgerCheck : tableCheckOf;
-  if (change !== undefined && isAsked) await checkOf(tableName, environment)();
+  if (change !== undefined && mustCheck) await checkOf(tableName, environment)();
   await setBudget(flags, item);
   const status = await readPaceStatus(item, PLATFORM_RATE);
   const report = reportOf(host, status);
@@ -47,7 +47,7 @@ export default (async (_, flags, terminal) => {
   };
 }) satisfies Run<'pace'>;
 
-/** Maximum attempts of each request to the table. A person is waiting. */
+/** Maximum attempts of each request to the table. They are few, since a user is waiting. */
 const ATTEMPTS = 5;
 
 /** How long slots that were reserved before a reset may still be used, in milliseconds. */
@@ -82,7 +82,7 @@ function reportOf(host: string, status: Awaited<ReturnType<typeof readPaceStatus
       breaker === undefined
         ? null
         : { since: toISO(breaker.sinceMs), cause: breaker.cause, probeAt: toISO(breaker.probeAtMs) },
-    /** How long a call would have to wait for its slot now. */
+    /** Milliseconds that a call would have to wait for its slot now. */
     waitMs: status.waitMs,
     ...tally,
   };
@@ -109,14 +109,14 @@ function linesOf(
     ...(breaker === null
       ? []
       : [
-          `the platform has been unavailable since ${breaker.since} (${breaker.cause}): workers take no jobs until a probe succeeds; the next one is due at ${breaker.probeAt}`,
+          `the platform has been unavailable since ${breaker.since} (${breaker.cause}): workers take no jobs until a probe succeeds; the next probe is due at ${breaker.probeAt}`,
         ]),
     `${report.host}: ${report.paused ? `paused since ${report.pausedAt}; --resume lets workers send again` : 'not paused'}`,
     `rate: ${perSecond(report.rate)}${capped}${lowered}`,
     ...throttled.map(throttledLine),
     `wait: ${(report.waitMs / 1000).toFixed(1)} s for a call made now`,
     `slots: ${number(report.granted)} granted; of those reported so far, ${number(report.used)} used and ${number(report.wasted)} wasted`,
-    'a process reports its slots when it reserves further slots, so its last slots are never reported',
+    'a process reports its slots when it reserves more, so its last slots are never reported',
     `calls: waited ${number(Math.round(report.waitedMs / 1000))} s in total; ${number(report.throttled)} throttled in ${number(report.incidents)} ${report.incidents === 1 ? 'incident' : 'incidents'}`,
   ];
 }

@@ -11,9 +11,9 @@ import { openJobs } from '../jobs/open-jobs.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { isSure, refuseUnasked } from '../terminal/questions.ts';
 import {
+  type CommandResult,
   counted,
-  type Ended,
-  type Found,
+  type ExitStatus,
   firstOf,
   number,
   shown,
@@ -21,14 +21,15 @@ import {
   type Terminal,
 } from '../terminal/terminal.ts';
 
+/** A run that is removed, or that a dry run would remove. */
 type RunToPrune = Awaited<ReturnType<typeof planPrunes>>[number]['runs'][number];
 
 /** A run that is not removed, with the reason in words. */
 type Kept = { readonly source: Place; readonly run: string; readonly reason: string };
 
 /**
- * Removes old runs, or lists the runs that would be removed. If objects of a place are missing or damaged, removes
- * nothing of that place and exits with 3. Needs only the store, and Glue if there are partitions.
+ * Removes old runs, or lists those that would be removed. If objects of a place are missing or damaged, removes
+ * nothing of this place and exits with 3. Needs only the store, and Glue if there are partitions.
  */
 export default (async ([place], flags, terminal) => {
   if (flags.jobs) return pruneOldJobs(place, flags, terminal);
@@ -41,9 +42,9 @@ export default (async ([place], flags, terminal) => {
   const partitions = openPartitions({ database, store, environment });
   const plans = await planPrunes({ store, place, rule: ruleOf(flags), signal });
   const planned = plans.flatMap(({ runs }) => runs);
-  const isAsked = !flags.dryRun && !flags.yes && planned.length > 0;
-  if (isAsked) for (const run of planned) terminal.err(shown(describe(run)));
-  if (isAsked && !(await isSure(`Remove ${sums(planned)}?`, flags.yes, terminal))) return 'failed';
+  const mustAsk = !flags.dryRun && !flags.yes && planned.length > 0;
+  if (mustAsk) for (const run of planned) terminal.err(shown(describe(run)));
+  if (mustAsk && !(await isSure(`Remove ${sums(planned)}?`, flags.yes, terminal))) return 'failed';
   const dryRun = flags.dryRun === true;
   const [removed, kept]: [RunToPrune[], Kept[]] = [[], []];
   const onRemoved = (run: RunToPrune) => {
@@ -54,10 +55,10 @@ export default (async ([place], flags, terminal) => {
     const { place: source, runs, broken } = plan;
     if (broken !== undefined) terminal.err(shown(`${source}: nothing removed: ${broken}`));
     if (dryRun) for (const run of runs) onRemoved(run);
-    const still = dryRun
+    const notRemoved = dryRun
       ? []
       : await pruneRuns({ ...plan, store, removePartition: partitions?.remove, signal, onRemoved });
-    for (const each of still) kept.push({ source, ...each });
+    for (const each of notRemoved) kept.push({ source, ...each });
   }
   for (const { source, run, reason } of kept)
     terminal.err(shown(`${source}: ${run} is not removed: ${reason}`));
@@ -68,17 +69,17 @@ export default (async ([place], flags, terminal) => {
   };
 }) satisfies Run<'prune'>;
 
-/** Shrinks old jobs in the ledger to their outcomes (`prune --jobs`). */
+/** Removes everything but the outcomes of old jobs from the ledger (`prune --jobs`). */
 async function pruneOldJobs(
   place: Place | undefined,
   { keep, olderThan, yes, dryRun }: FlagsOf<'prune'>,
   terminal: Terminal,
-): Promise<Found | Ended> {
+): Promise<CommandResult | ExitStatus> {
   oneGiven({ '--jobs': true, 'a place': place, '--keep': keep });
   if (olderThan === undefined) throw new UsageError('--jobs needs --older-than');
   if (sqlitePath(needed(readSyncSettings(terminal.environment), 'SYNC_TABLE')) === undefined)
     throw new UsageError(
-      '--jobs works only with a ledger in a file; DynamoDB removes each job by its TTL, 30 days after its last step',
+      '--jobs works only with a ledger in a file; DynamoDB deletes each job itself, 30 days after its last step',
     );
   if (!dryRun) refuseUnasked(yes, terminal);
   const { ledger, batches } = await openJobs(terminal);
@@ -88,8 +89,8 @@ async function pruneOldJobs(
   const oldest = endOf(jobs[0]);
   const newest = endOf(jobs.at(-1));
   const words = `${counted(jobs.length, 'job')}${oldest ? `, which ended from ${oldest} to ${newest}` : ''}`;
-  const asks = `Remove all but the outcomes of ${words} from the ledger?`;
-  if (!dryRun && oldest && !(await isSure(asks, yes, terminal))) return 'failed';
+  const question = `Remove all but the outcomes of ${words} from the ledger?`;
+  if (!dryRun && oldest && !(await isSure(question, yes, terminal))) return 'failed';
   const kept = dryRun ? [] : await prune();
   for (const line of firstOf(kept, 20))
     terminal.err(shown(`${line} is not removed: its result is not in the store`));

@@ -8,13 +8,13 @@ import { readText } from '../options/files.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { printResult } from '../query/print-result.ts';
 import { listSaved, runPrompt } from '../query/prompt.ts';
-import { type Ended, shown, type Terminal } from '../terminal/terminal.ts';
+import { type ExitStatus, shown, type Terminal } from '../terminal/terminal.ts';
 
 type QueryFlags = FlagsOf<'query'>;
 
 /** Runs SQL on what is stored, or opens the prompt if there is no SQL. Needs only the store, not the platform. */
 export default (async ([words], typed, terminal) => {
-  // In `query --csv SQL`, commander takes the SQL as the file name of `--csv`.
+  // In `query --csv SQL`, commander takes the SQL for the file name of `--csv`.
   const isSql = words === undefined && typed.saved === undefined && typeof typed.csv === 'string';
   const [given, flags] = isSql ? [String(typed.csv), { ...typed, csv: true as const }] : [words, typed];
   checkFlags(given, flags);
@@ -46,7 +46,7 @@ async function sqlOf(
   return given;
 }
 
-const noQuery = () => new UsageError('give a query as SQL, or --saved NAME');
+const noQuery = () => new UsageError('expected a query as SQL or --saved NAME, got nothing');
 
 function checkFlags(given: string | undefined, { saved, json, csv, parquet }: QueryFlags): void {
   oneGiven({ '--json': json, '--csv': csv, '--parquet': parquet });
@@ -57,7 +57,7 @@ async function runOne(
   sql: string,
   flags: QueryFlags,
   { tables, terminal }: { readonly tables: Tables; readonly terminal: Terminal },
-): Promise<Ended> {
+): Promise<ExitStatus> {
   await using result = await tables.query(sql, {
     signal: terminal.signal,
     seconds: flags.seconds,

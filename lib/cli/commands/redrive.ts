@@ -26,7 +26,7 @@ export default (async ([ids], { batch, executed = false, yes }, terminal) => {
   return { json: report, words: describe(report), ended: isDone ? 'done' : 'incomplete' };
 }) satisfies Run<'redrive'>;
 
-/** Lists the jobs that would be executed again, and asks. Throws `UsageError` without a terminal to ask at. */
+/** Lists the jobs that would be executed again, and asks for confirmation. Throws errors of `isSure`. */
 async function isConfirmed(
   again: Awaited<ReturnType<Awaited<ReturnType<typeof openRedrive>>['executedAgain']>>,
   yes: true | undefined,
@@ -34,14 +34,14 @@ async function isConfirmed(
 ): Promise<boolean> {
   if (again.length === 0) return true;
   const lines = again.map(({ id, type, outcome }) => `${id} (${type}): ${outcome?.error?.message ?? ''}`);
-  for (const line of ['executed by the platform, to be run again:', ...firstOf(lines, NAMED)])
+  for (const line of ['executed by the platform, to be run again:', ...firstOf(lines, MAX_IDS)])
     terminal.err(shown(line));
-  const words = { does: 'repeats jobs that were executed', undone: 'reopened' };
+  const words = { does: 'runs jobs again that were already executed', undone: 'reopened' };
   return isSure(`Run ${counted(again.length, 'job')} again?`, yes, terminal, words);
 }
 
-/** Maximum ids that each list has; `--json` lists all ids. */
-const NAMED = 20;
+/** Maximum ids in each list; `--json` lists all ids. */
+const MAX_IDS = 20;
 
 function describe(
   options: Awaited<ReturnType<Awaited<ReturnType<typeof openRedrive>>['jobs']>>,
@@ -55,13 +55,13 @@ function describe(
     opened.length === 0
       ? `nothing was reopened${isNothing ? ': no job has failed' : ''}`
       : `reopened, and on the queue again: ${counted(opened.length, 'job')}`,
-    ...firstOf(opened, NAMED),
+    ...firstOf(opened, MAX_IDS),
     ...(opened.length === 0 ? [] : [`to run them here: ${commandLine(['work'], { drain: true })}`]),
     ...(movedBack === null ? [] : [`dead letters moved back: ${movedBack}`]),
-    ...(held ? [`dead letters that another process most likely holds: ${held}`] : []),
-    ...(others.length === 0 ? [] : [`left unchanged: ${others.length}`, ...firstOf(others, NAMED)]),
+    ...(held ? [`dead letters that another process has most likely received: ${held}`] : []),
+    ...(others.length === 0 ? [] : [`left unchanged: ${others.length}`, ...firstOf(others, MAX_IDS)]),
     ...(left.some(({ why }) => why === WAS_EXECUTED)
-      ? ['executed: the job failed after it took effect; to run it again, give its id or --executed']
+      ? ['executed: the job failed after the platform executed it; to run it again, use its id or --executed']
       : []),
     ...(notSent.length === 0
       ? []
@@ -69,14 +69,14 @@ function describe(
           `could not be sent, so the next redrive tries them again: ${notSent.length}`,
           ...firstOf(
             notSent.map(({ id, error }) => `${id} (${error})`),
-            NAMED,
+            MAX_IDS,
           ),
         ]),
     ...(unknown.length === 0
       ? []
       : [
-          `unknown, never reopened: ${unknown.length}; they may have been executed, so a person must check each of them`,
-          ...firstOf(unknown, NAMED),
+          `unknown, never reopened: ${unknown.length}; they may have been executed, so check each of them on the platform`,
+          ...firstOf(unknown, MAX_IDS),
         ]),
   ];
 }

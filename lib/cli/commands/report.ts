@@ -11,32 +11,39 @@ import type { FlagsOf, Run } from '../command.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { checkWritable } from '../options/files.ts';
 import { openStoreOf } from '../options/from-settings.ts';
-import { LINK_HOURS } from '../options/options.ts';
-import { counted, duration, type Ended, type Found, shown, type Terminal } from '../terminal/terminal.ts';
+import { DEFAULT_LINK_HOURS } from '../options/options.ts';
+import {
+  type CommandResult,
+  counted,
+  duration,
+  type ExitStatus,
+  shown,
+  type Terminal,
+} from '../terminal/terminal.ts';
 import { throttledNow } from '../texts/current-rate.ts';
 
-/** Writes one HTML file about what is stored, or prints a link to the stored one. Needs only the store. */
+/** Writes the report as an HTML file, or prints a link to the stored report. Needs only the store. */
 export default (async (_, { link, hours, ...flags }, terminal) => {
   oneGiven({ '--link': link, '--open': flags.open });
   oneGiven({ '--link': link, '--output': flags.output });
   oneGiven({ '--link': link, '--at': flags.at });
   if (hours !== undefined && !link) throw new UsageError('--hours needs --link');
   return link
-    ? linkToReport({ hours: hours ?? LINK_HOURS, json: flags.json }, terminal)
+    ? linkToReport({ hours: hours ?? DEFAULT_LINK_HOURS, json: flags.json }, terminal)
     : writeReport(flags, terminal);
 }) satisfies Run<'report'>;
 
-/** Writes the report to a file. Ends as `incomplete` if an object of the store could not be read. */
+/** Writes the report to a file. Returns `incomplete` if an object of the store could not be read. */
 export async function writeReport(
   { open, output = 'report.html', json, at }: Pick<FlagsOf<'report'>, 'open' | 'output' | 'json' | 'at'>,
   terminal: Terminal,
   opener: typeof openFile = openFile,
-): Promise<Ended | Found> {
+): Promise<ExitStatus | CommandResult> {
   const { environment, signal, out, err } = terminal;
   const isPrinted = output === '-';
   if (isPrinted && (open || json))
     throw new UsageError(
-      `${open ? '--open' : '--json'} needs a file: --output must not be standard output (-)`,
+      `${open ? '--open' : '--json'} needs a file: expected --output FILE, got standard output (-)`,
     );
   if (!isPrinted) await checkWritable(output);
   const store = await openStoreOf(terminal, at);
@@ -56,7 +63,7 @@ export async function writeReport(
   await writeTextFile(output, () => linesOf(page), { isGzipped: false, signal });
   const opened: Opened | undefined = open && (await opener(resolve(output), environment));
   if (opened?.kind === 'not-opened')
-    err(shown(`platform-sync: ${output} is written, but not opened: ${opened.reason}`));
+    err(shown(`platform-sync: ${output} was written, but could not be opened: ${opened.reason}`));
   return {
     json: asJson(output, report, opened?.kind === 'opened'),
     words: describe(output, report),
@@ -64,7 +71,7 @@ export async function writeReport(
   };
 }
 
-/** Builds the report. For an earlier day it lacks throttling and cost, which are known only for today. */
+/** Builds the report. For a past day, throttling and cost are missing, since they are known only for today. */
 function printFor(store: Store, at: number | undefined, { environment, signal, err }: Terminal) {
   const { PLATFORM_LINKS: links, PLATFORM_PRICES: prices } = readSyncSettings(environment);
   if (at !== undefined)
@@ -111,10 +118,10 @@ function describe(
     `${output}: ${Math.ceil(page.byteLength / 1_000).toLocaleString('en')} KB, to be opened in a browser`,
     ...snapshots.map(
       ({ place, run, records, startedAt }) =>
-        `  ${place}: ${counted(records, 'record')} of run ${run}, begun ${ago(startedAt)} ago`,
+        `  ${place}: ${counted(records, 'record')} of run ${run}, started ${ago(startedAt)} ago`,
     ),
     ...narrowed.map(
-      ({ source, places }) => `  no whole run of ${source} is published: the page shows ${places.join(', ')}`,
+      ({ source, places }) => `  no run of all ${source} is published: the page shows ${places.join(', ')}`,
     ),
   ];
 }
@@ -151,7 +158,7 @@ async function openFile(file: string, environment: Environment): Promise<Opened>
 /** A link to the stored report. */
 type ReportLink = {
   readonly link: string;
-  /** When the link stops working at the latest, as ISO 8601; null for a file. */
+  /** The latest time until which the link works, as ISO 8601; null for a file. */
   readonly until: string | null;
   /** Whether the link was signed with temporary credentials, so that it may stop working earlier. */
   readonly isTemporary: boolean;
@@ -165,7 +172,7 @@ export async function linkToReport(
   { hours, json }: { readonly hours: number; readonly json?: true | undefined },
   terminal: Terminal,
   now: () => number = Date.now,
-): Promise<Found> {
+): Promise<CommandResult> {
   const store = await openStoreOf(terminal);
   const report = await findReport(store);
   if (report === undefined) throw missingObject(store, REPORT_PAGE_KEY, EXPECTED);

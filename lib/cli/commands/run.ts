@@ -14,8 +14,8 @@ import {
 } from '../jobs/job-files.ts';
 import { runJobsHere } from '../jobs/work-here.ts';
 import { commandLine } from '../options/command-lines.ts';
-import { checkedOutput, checkFile, otherEncoding } from '../options/files.ts';
-import { counted, type Found, shown, type Terminal } from '../terminal/terminal.ts';
+import { checkedOutput, checkFile, encodingNote } from '../options/files.ts';
+import { type CommandResult, counted, shown, type Terminal } from '../terminal/terminal.ts';
 
 /** Runs each job of a file to its final outcome, in this process. */
 export default (async ([given], typed, terminal) => {
@@ -53,17 +53,17 @@ export default (async ([given], typed, terminal) => {
         const { csvFor, csvSafe } = flags;
         const to = { file: output, sourceFile: file, format, csvFor, csvSafe };
         const written = await worker.writeOutput(jobs, to);
-        return [`output: ${output}${otherEncoding(written, jobs.encoding)}`];
+        return [`output: ${output}${encodingNote(written, jobs.encoding)}`];
       },
     },
     terminal,
   );
 }) satisfies Run<'run'>;
 
-/** The error of a refused message. All rows were checked before, so only one reason is possible. */
+/** The error of a refused message. All rows have been checked, so this is the only possible reason. */
 const REFUSED = { kind: 'other-content', message: OTHER_CONTENT };
 
-/** Runs jobs in this process until each has ended, or until Ctrl-C, and returns how they ended. */
+/** Runs jobs in this process until each has ended, or until Ctrl-C. Returns the counts of their outcomes. */
 export async function runAll(
   toRun: {
     readonly jobs: JobFile;
@@ -71,17 +71,17 @@ export async function runAll(
     /** The name of the set of jobs, and the noun for one job. */
     readonly name: string;
     readonly noun: string;
-    /** How to run the jobs that are left, in words. */
+    /** How to run the remaining jobs after a stop, in words. */
     readonly again: string;
-    /** Further facts for `--json`. */
+    /** More fields for `--json`. */
     readonly facts: object;
     /** Stops after this many formulas in a row were stored as INVALID. Default: never. */
     readonly maxInvalid?: number;
-    /** Called at the end, also after Ctrl-C, to write the jobs that have ended. Returns lines to print. */
+    /** Called at the end, even after Ctrl-C, to write the jobs that have ended. Returns lines to print. */
     readonly finish?: (worker: Awaited<ReturnType<typeof openLocalWorker>>) => Promise<readonly string[]>;
   },
   terminal: Terminal,
-): Promise<Found> {
+): Promise<CommandResult> {
   const { jobs, name, noun, again, facts, finish } = toRun;
   const { count: rows } = jobs;
   const settings = readSettings(terminal.environment);
@@ -116,7 +116,7 @@ export async function runAll(
   if (left > 0) terminal.err(shown(`stopped; ${counted(left, noun)} left; ${again}`));
   if (isInvalid)
     terminal.err(
-      `the platform stored ${toRun.maxInvalid} formulas in a row as INVALID: look at them before you set the rest`,
+      `the platform stored ${toRun.maxInvalid} formulas in a row as INVALID: check them before you set the rest`,
     );
   if (tokenRefusal !== undefined) terminal.err(shown(tokenRefusal));
   const cost = costNow(settings.PLATFORM_PRICES, jobs, paid);
@@ -142,9 +142,9 @@ function notDoneLines(notDone: Awaited<ReturnType<typeof runJobsHere>>['notDone'
   return [...notDone.map(({ id, status, reason }) => `  ${status}: ${id}: ${reason}`), ...advice];
 }
 
-/** The command line that runs the jobs that are left: the same command again, since the ledger knows which have ended. */
+/** The command line that runs the remaining jobs: the same command again, since the ledger knows which have ended. */
 function commandOf(
-  /** `file` has the jobs, or with a template the rows for it. */
+  /** `file`: the file of jobs, or with a template the CSV of rows. */
   {
     file,
     template,

@@ -18,7 +18,7 @@ function describeRuns(
   all: boolean,
   { place, location }: { readonly place: string | undefined; readonly location: string },
 ): readonly string[] {
-  // Unreadable runs are reported after the list.
+  // Unreadable runs are not in the list: they are reported on stderr.
   const rows = all ? listed : listed.filter(({ fault }) => fault === null);
   if (rows.length > 0)
     return inColumns(
@@ -26,7 +26,7 @@ function describeRuns(
       rows.map((row) => cells(row, all)),
     );
   if (broken.length > 0) return [];
-  // The name of a place may be misspelt, so it is printed.
+  // The name is printed, since the user may have misspelt it.
   const of = place?.includes('.') ? `${place}: ` : '';
   return [`${of}${all ? 'no runs' : 'nothing has been published'} in ${location}`];
 }

@@ -3,9 +3,9 @@ import type { SettingName } from '../../contract.ts';
 import { startPlatform } from '../../sandbox/index.ts';
 import type { Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { printFound, type Terminal } from '../terminal/terminal.ts';
+import { printCommandResult, type Terminal } from '../terminal/terminal.ts';
 
-/** The packages that only the sandbox needs, with the tested versions. They are optional peers of the package. */
+/** The packages that only the sandbox needs, with the tested versions. They are optional peer dependencies. */
 export const sandboxPackages = {
   '@hono/node-server': '2.1.8',
   '@jitl/quickjs-wasmfile-release-sync': '0.32.0',
@@ -24,13 +24,13 @@ function requireSandboxPackages(): void {
   }
 }
 
-/** The port and the token in the settings, if they name a platform on this machine, as those of `init --sandbox` do. */
+/** The port and the token in the settings, if the platform is on this machine, as after `init --sandbox`. */
 function addressIn({ PLATFORM_BASE_URL: url = '', PLATFORM_TOKEN: token }: Terminal['environment']) {
   const port = /^http:\/\/127\.0\.0\.1:(\d+)$/.exec(url)?.[1];
   return port === undefined ? {} : { port: Number(port), ...(token ? { token } : {}) };
 }
 
-/** The options that were typed; all others keep their defaults. */
+/** The options that the user typed; all others keep their defaults. */
 const definedIn = (options: Readonly<Record<string, number | readonly string[] | undefined>>) =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 
@@ -38,7 +38,7 @@ const definedIn = (options: Readonly<Record<string, number | readonly string[] |
 function asUsage(error: unknown): never {
   if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
   throw new UsageError(
-    'PLATFORM_BASE_URL: its port is in use: is a sandbox running already? Without this setting, the sandbox starts on a free port',
+    'PLATFORM_BASE_URL: its port is in use, most likely by a sandbox that is already running. Without this setting, the sandbox starts on a free port',
   );
 }
 
@@ -55,7 +55,7 @@ export default (async (_, flags, { environment, out, err, signal }) => {
     PLATFORM_TOKEN: platform.token,
   } satisfies Partial<Record<SettingName, string>>;
   const words = Object.entries(settings).map(([name, value]) => `export ${name}=${value}`);
-  printFound({ json: settings, words }, json, { out });
+  printCommandResult({ json: settings, words }, json, { out });
   err('Running until Ctrl-C');
   if (!signal.aborted) await once(signal, 'abort');
   return 'done' as const;

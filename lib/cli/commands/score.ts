@@ -22,15 +22,15 @@ import { type OutputFormat, TextError } from '../../text/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { commandLine } from '../options/command-lines.ts';
-import { checkedOutput, checkFile, otherEncoding, sureEncoding } from '../options/files.ts';
+import { checkedOutput, checkFile, confirmedEncoding, encodingNote } from '../options/files.ts';
 import { openSessionOf } from '../options/from-settings.ts';
 import { checkedMessage } from '../options/request-options.ts';
 import { createProgress } from '../terminal/progress.ts';
 import {
   andMore,
+  type CommandResult,
   counted,
   duration,
-  type Found,
   inColumns,
   number,
   oddLines,
@@ -42,14 +42,17 @@ type ComparedLabels = Awaited<ReturnType<Awaited<ReturnType<typeof openScoring>>
 
 type ScoreFlags = FlagsOf<'score'>;
 
-/** Scores every text of a file, or reports how many calls it would need. Identical texts are paid for once. */
+/**
+ * Scores every text of a file, or with `--dry-run` reports how many calls that needs. You pay once for identical
+ * texts.
+ */
 export default (async ([file], typed, terminal) => {
   const session = openSessionOf(terminal);
   await checkFile(file);
   const outputFormat = await checkedOutput(file, typed.output);
   const batch = typed.batch ?? batchNameOf(file, Date.now());
   needed(session.settings, 'SYNC_TABLE');
-  const encoding = await sureEncoding(file, typed.encoding, terminal);
+  const encoding = await confirmedEncoding(file, typed.encoding, terminal);
   const flags = { ...typed, encoding, file, outputFormat, labels: labelsOf(typed) };
   const scoring = await openScoring(session, {
     batch,
@@ -69,7 +72,10 @@ export default (async ([file], typed, terminal) => {
   }
 }) satisfies Run<'score'>;
 
-/** The labels to compare with. Throws `UsageError` if several topics are scored, since a column has labels of one. */
+/**
+ * The labels to compare with. Throws `UsageError` if several topics are scored, since the labels belong to one
+ * topic.
+ */
 function labelsOf({ label: column, topic = [] }: ScoreFlags) {
   if (column === undefined) return undefined;
   const names = topic.map(({ topic: name }) => name);
@@ -80,17 +86,17 @@ function labelsOf({ label: column, topic = [] }: ScoreFlags) {
   return { column, topic: names[0] ?? null };
 }
 
-/** Maximum characters of the file's name in the name of a batch. The time adds another 17. */
-const MAX_FILE_CHARACTERS = 80;
+/** Maximum characters of the file's name in the name of a batch. The time adds 17 characters. */
+const MAX_FILE_NAME_LENGTH = 80;
 
-/** The name of a batch, from its file and the time when it starts: `reviews-20261121T091500Z`. */
+/** The default name of a batch, from its file and the current time: `reviews-20261121T091500Z`. */
 function batchNameOf(file: string, nowMs: number): string {
   const stem = basename(file).replace(/(\.(csv|tsv|ndjson|jsonl))?(\.gz)?$/i, '');
   const time = new Date(nowMs).toISOString().replaceAll(/[-:]|\.\d+/g, '');
   const name = stem
     .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
     .replace(/^-+/, '')
-    .slice(0, MAX_FILE_CHARACTERS);
+    .slice(0, MAX_FILE_NAME_LENGTH);
   return `${name || 'texts'}-${time}`;
 }
 
@@ -126,7 +132,7 @@ async function score(
   { scoring, session }: Parts,
   flags: ScoredFlags,
   terminal: Terminal,
-): Promise<Found> {
+): Promise<CommandResult> {
   const { err } = terminal;
   const resumeCommand = shown(resumeCommandOf(flags, batch));
   const nouns = ['rows', 'calls'] as const;
@@ -191,7 +197,7 @@ function resumeCommandOf({ file, ...flags }: ScoredFlags, batch: string): string
   });
 }
 
-/** Writes the file of `--output`, if it is given. */
+/** Writes the file of `--output`, if the option was given. */
 async function writeOutput(
   summary: Summary,
   scoring: Parts['scoring'],
@@ -210,23 +216,23 @@ async function writeOutput(
     format,
     topics,
   });
-  return { file, rows, about: format.format === 'csv' ? otherEncoding(encoding, flags.encoding) : '' };
+  return { file, rows, about: format.format === 'csv' ? encodingNote(encoding, flags.encoding) : '' };
 }
 
-/** Turns the error about a batch with other rows into a `UsageError`. */
+/** Turns the error that the batch has other rows into a `UsageError`. */
 function asUsageOf(error: unknown): unknown {
   if (error instanceof BatchConflictError)
     return new UsageError(`--batch: ${error.message}`, { cause: error });
   return error;
 }
 
-/** The outcome of a batch. `output`: the file that was written, and its rows. */
+/** The result of the command for a batch. `output`: the file that was written, and its number of rows. */
 const foundSummary = (
   summary: Summary,
   store: Pick<Store, 'location'>,
   output: { readonly file: string; readonly rows: number; readonly about: string } | undefined,
   { prices, labels }: { readonly prices: Prices; readonly labels: ComparedLabels | undefined },
-): Found => ({
+): CommandResult => ({
   json: {
     ...summary,
     cost: costOfBatch(summary, prices),
@@ -242,8 +248,7 @@ const foundSummary = (
 });
 
 /**
- * How many labels agree with the scores, and a table that counts the scores of the rows with each label: a row for
- * each label, a column for each score.
+ * How many labels agree with the scores, and a table of counts with a row for each label and a column for each score.
  */
 function labelWords(labels: ComparedLabels | undefined): readonly string[] {
   if (labels === undefined) return [];
@@ -317,7 +322,7 @@ const badLines = (bad: readonly BadRow[], all: number) => [
 ];
 
 /** Prints why a batch did not start. Throws `UsageError` if the options are wrong. */
-function foundRefusal({ reasons, preview }: Refusal, { err }: Pick<Terminal, 'err'>): Found {
+function foundRefusal({ reasons, preview }: Refusal, { err }: Pick<Terminal, 'err'>): CommandResult {
   if (preview === undefined) throw new UsageError(reasons.join('\n'));
   for (const reason of reasons) err(`platform-sync: refused: ${reason}`);
   err('nothing was sent');
@@ -325,11 +330,11 @@ function foundRefusal({ reasons, preview }: Refusal, { err }: Pick<Terminal, 'er
   return { json, words: [], ended: 'incomplete' };
 }
 
-/** The calls and the time that a batch would take. */
+/** The result of a dry run: the calls and the time that a batch needs. */
 function foundPreview(
-  /** `input`: how the source of the batch was recognized. */
+  /** `input`: the format and encoding that were detected; undefined if the file could not be read so far. */
   options: Preview & {
-    /** How many of the rows are already in the batch with this name; undefined for a new batch. */
+    /** How many of the rows are already in the batch; undefined for a new batch. */
     readonly inBatch: number | undefined;
     readonly input: RecognizedInput | undefined;
     /** Why the batch would be refused. */
@@ -338,7 +343,7 @@ function foundPreview(
     readonly rate: number;
   },
   prices?: Prices,
-): Found {
+): CommandResult {
   const { reasons, input, ...preview } = options;
   const cost = moneyFor(prices, { score: preview.calls });
   const { rows, badRows, bad, texts, cached, calls, seconds, rate, inBatch } = preview;
@@ -363,12 +368,12 @@ function foundPreview(
   };
 }
 
-/** Renames the count of bad rows to `bad`. In JSON, `badRows` is the list, as in a summary. */
+/** Renames the count of bad rows to `bad`: in JSON, as in a summary, `badRows` is the list of them. */
 const asJson = ({ badRows, ...preview }: Preview) => ({ ...preview, bad: badRows });
 
 const FORMATS = { csv: 'CSV', ndjson: 'NDJSON', json: 'a JSON array' } as const;
 
-/** How the source of a batch was recognized, with a line for each of the first repeated ids. */
+/** The detected format and encoding of the input, with a line for each of the first repeated ids. */
 function describeInput(found: RecognizedInput): readonly string[] {
   const { format, encoding, separator, skipped } = found;
   const { rows = 0, first = [] } = found.repeatedIds ?? {};

@@ -7,20 +7,25 @@ import { explain } from '../errors/explain.ts';
 import { openSessionOf } from '../options/from-settings.ts';
 import { endWith } from '../snapshots/show-publication.ts';
 import { foundRefused, takeHere } from '../snapshots/take-here.ts';
-import { type Ended, type Found, printFound, type Terminal } from '../terminal/terminal.ts';
+import {
+  type CommandResult,
+  type ExitStatus,
+  printCommandResult,
+  type Terminal,
+} from '../terminal/terminal.ts';
 
 /** Takes a new run of every published place, one after the other. If one fails, the next is still taken. */
 export default (async (_, { json, tables }, terminal) => {
   const session = openSessionOf(terminal, { reserve: 'single' });
-  // A wrong setting is found before any run begins.
+  // Throws for an invalid setting before any run begins.
   readGates(session.settings.SYNC_GATES);
   const store = await session.store();
   const outcomes: unknown[] = [];
-  const print = (found: Found): Ended => {
+  const print = (found: CommandResult): ExitStatus => {
     outcomes.push(found.json);
-    return json ? (found.ended ?? 'done') : printFound(found, undefined, terminal);
+    return json ? (found.ended ?? 'done') : printCommandResult(found, undefined, terminal);
   };
-  let worst: Ended = 'done';
+  let worst: ExitStatus = 'done';
   for (const planned of await placesToTake(store, terminal.signal)) {
     const ended = await take(planned, { session, store, tables, print }, terminal).catch((error: unknown) => {
       if (terminal.signal.aborted) throw error;
@@ -34,7 +39,7 @@ export default (async (_, { json, tables }, terminal) => {
 }) satisfies Run<'snapshot all'>;
 
 /** The ways in which a run can end, from best to worst. */
-const BY_SEVERITY: readonly Ended[] = ['done', 'incomplete', 'failed', 'usage', 'stopped'];
+const BY_SEVERITY: readonly ExitStatus[] = ['done', 'incomplete', 'failed', 'usage', 'stopped'];
 
 async function take(
   { place, request: find }: Awaited<ReturnType<typeof placesToTake>>[number],
@@ -42,10 +47,10 @@ async function take(
     readonly session: Session;
     readonly store: Store;
     readonly tables: boolean | undefined;
-    readonly print: (found: Found) => Ended;
+    readonly print: (found: CommandResult) => ExitStatus;
   },
   terminal: Terminal,
-): Promise<Ended> {
+): Promise<ExitStatus> {
   const { session, store, tables, print } = taking;
   const { PLATFORM_BASE_URL, SYNC_COMPRESSION: compression } = session.settings;
   const request = await find();
@@ -60,11 +65,11 @@ async function take(
   if ('words' in begun) return print(begun);
   const publication = await takeHere(begun, { session, store, force: false, isResumed: false }, terminal);
   const ended = await endWith(publication, store, { tables, countsMissing: true }, terminal, print);
-  // Whether none of the selected ids could be read.
+  // True if none of the selected ids could be read.
   const isGone = publication.kind === 'refused' && publication.manifest.refused.includes('incomplete');
   if (!isGone || !isNamedBySelection(place, request)) return ended;
   terminal.err(
-    `${place}: nothing that it selects exists any longer. This is not a failure, since the place has no name of its own (--as)`,
+    `${place}: none of its records exists any longer. This is not a failure, since its name is made from its selection (it was not given with --as)`,
   );
   return 'done';
 }

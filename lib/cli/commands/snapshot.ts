@@ -11,22 +11,22 @@ import {
 import { readGates, type Source } from '../../snapshot/sources/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
-import { asUsage, UsageError, withWayOut } from '../errors/usage-error.ts';
+import { asUsage, UsageError, withRemedy } from '../errors/usage-error.ts';
 import { snapshotCommand } from '../options/command-lines.ts';
 import { openSessionOf } from '../options/from-settings.ts';
-import { optionsGiven, readRequest } from '../options/request-options.ts';
+import { readRequest, typedOptionNames } from '../options/request-options.ts';
 import { endWith } from '../snapshots/show-publication.ts';
 import { foundRefused, takeHere } from '../snapshots/take-here.ts';
-import { printFound, type Terminal } from '../terminal/terminal.ts';
+import { printCommandResult, type Terminal } from '../terminal/terminal.ts';
 
-/** Takes or resumes a run of the source that the command names, publishes it and shows it. */
+/** Takes or resumes a run of the command's source, publishes it and shows it. */
 export default (async (_, given, terminal, command) => {
   const flags = { ...given, countsMissing: true };
   const open = await runToOpen(command, command.name() as Source, given, terminal);
   // The session reserves one slot at a time, since a snapshot can wait and must not delay jobs.
   const session = openSessionOf(terminal, { reserve: 'single' });
   const { settings } = session;
-  // A wrong setting is found before the run begins.
+  // Throws for an invalid setting before the run begins.
   readGates(settings.SYNC_GATES);
   const store = await session.store();
   const force = given.force === true;
@@ -35,7 +35,7 @@ export default (async (_, given, terminal, command) => {
   const saved = await open({ store, platform, compression, force }).catch((error: unknown) =>
     foundRefused(error, terminal),
   );
-  if ('words' in saved) return printFound(saved, given.json, terminal);
+  if ('words' in saved) return printCommandResult(saved, given.json, terminal);
   // The run was published before.
   if ('kind' in saved) return await endWith(saved, store, flags, terminal);
   const isResumed = given.resume !== undefined;
@@ -43,32 +43,32 @@ export default (async (_, given, terminal, command) => {
   return await endWith(publication, store, flags, terminal);
 }) satisfies Run<'snapshot calculations'>;
 
-type Opened = {
+type RunContext = {
   readonly store: Store;
-  /** The host from which the records come. */
+  /** The host of the platform. */
   readonly platform: string;
   readonly compression: Settings['SYNC_COMPRESSION'];
   readonly force: boolean;
 };
 
 /**
- * Checks the arguments, and returns a function that opens the run: a new run, or the run to resume. If the run to
- * resume has ended, the function returns its publication.
+ * Checks the arguments. Returns a function that begins a new run, or opens the run to resume; if that run has already
+ * ended, the function returns its publication.
  */
 async function runToOpen(
   command: Command,
   source: Source,
   { as, resume: run }: FlagsOf<'snapshot calculations'>,
   { readInput, signal }: Terminal,
-): Promise<(opened: Opened) => Promise<Saved | Publication>> {
+): Promise<(opened: RunContext) => Promise<Saved | Publication>> {
   if (run === undefined) {
     const { request, idsFrom } = await readRequest(command, source, { as, readInput });
     return (opened) => beginRun(request, { ...opened, idsFrom, now: Date.now, random: Math.random, signal });
   }
-  const given = optionsGiven(command, source);
+  const given = typedOptionNames(command, source);
   if (given.length > 0)
     throw new UsageError(
-      `--resume: the run has its selection already, so ${given.join(', ')} must not be given`,
+      `--resume: the run already has its selection: expected no other options that select records, got ${given.join(', ')}`,
     );
   return async ({ store, platform }) => {
     const found = await findStopped({ store, source, as, run });
@@ -78,7 +78,7 @@ async function runToOpen(
 
 /** Finds the run to resume, or its publication if it has ended. Throws `UsageError` if no run can be resumed. */
 async function resume(
-  found: Awaited<ReturnType<typeof findStopped>> & Pick<Opened, 'store' | 'platform'>,
+  found: Awaited<ReturnType<typeof findStopped>> & Pick<RunContext, 'store' | 'platform'>,
 ): Promise<Saved | Publication> {
   const { store, place, run } = found;
   const newRun = `to take a new run: ${snapshotCommand(place)} …`;
@@ -87,7 +87,7 @@ async function resume(
       `--resume last: ${store.location} has no run of ${place} that was stopped; ${newRun}`,
     );
   try {
-    return await withWayOut(newRun, resumeRun({ ...found, run }));
+    return await withRemedy(newRun, resumeRun({ ...found, run }));
   } catch (error) {
     throw error instanceof OtherPlatformError
       ? new UsageError(`--resume: ${error.message}; ${newRun}`, { cause: error })

@@ -8,9 +8,15 @@ import type { OddRows } from '../../text/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
 import { checkedJobs, dryRunWords, endedFacts, fileOfJobs, maxCost, setWords } from '../jobs/job-files.ts';
 import { checkFile, readText } from '../options/files.ts';
-import { counted, type Found, printFound, shown, type Terminal } from '../terminal/terminal.ts';
+import {
+  type CommandResult,
+  counted,
+  printCommandResult,
+  shown,
+  type Terminal,
+} from '../terminal/terminal.ts';
 
-/** Puts jobs on the queue, one a line or a row. All of them are checked before any is sent. */
+/** Puts jobs on the queue: one for each line or row. All of them are checked before any is sent. */
 export default (async ([given], flags, terminal) => {
   const file = fileOfJobs('submit', given, flags);
   const { environment, err } = terminal;
@@ -27,7 +33,7 @@ export default (async ([given], flags, terminal) => {
   return sendAll(jobs, { ...flags, odd: checked.odd }, terminal);
 }) satisfies Run<'submit'>;
 
-/** A job that may be sent, with its id. */
+/** A job that has been checked: its id, and its message as JSON. */
 type NamedJob = { readonly id: string; readonly body: string };
 
 /** The jobs from the lines or rows. Throws `UsageError` with every fault. */
@@ -40,8 +46,8 @@ async function jobsOf(file: string, flags: FlagsOf<'submit'>, terminal: Terminal
   return { jobs: await Array.fromAsync(checked.rows()), checked };
 }
 
-/** How many jobs a dry run prints. */
-const PRINTED_JOBS = 3;
+/** Maximum jobs that a dry run prints. */
+const MAX_PRINTED_JOBS = 3;
 
 function dryRun(
   all: readonly NamedJob[],
@@ -52,10 +58,10 @@ function dryRun(
     readonly about: readonly string[];
     readonly cost: Money | undefined;
   },
-): Found {
+): CommandResult {
   const { odd, isBuilt, before, about, cost } = options;
   const ids = all.map(({ id }) => id);
-  const bodies = all.slice(0, PRINTED_JOBS).map(({ body }) => body);
+  const bodies = all.slice(0, MAX_PRINTED_JOBS).map(({ body }) => body);
   const first = bodies.map((body) => parseJson(body));
   return {
     json: { dryRun: true, sent: 0, ids, ...odd, ...endedFacts(before), cost, first },
@@ -72,7 +78,7 @@ export async function sendAll(
   all: readonly NamedJob[],
   { json, set, odd }: { readonly json?: true; readonly set?: string; readonly odd: OddRows },
   terminal: Terminal,
-): Promise<Found> {
+): Promise<CommandResult> {
   const { environment } = terminal;
   const onUnavailable = ({ message }: Error) =>
     terminal.err(
@@ -91,7 +97,7 @@ export async function sendAll(
     words: [...listed(`${counted(sent, 'job')} sent`, ids), ...(notSent.length === 0 ? [] : unsent)],
   };
   if (error === undefined) return found;
-  printFound(found, json, terminal);
+  printCommandResult(found, json, terminal);
   terminal.err(
     `platform-sync: ${sent} of ${counted(all.length, 'job')} are on the queue: those that are listed as sent. Submit only the other jobs again. Jobs that have an id, and jobs of other types than run-function and update-formula, run only once even if you submit them twice`,
   );

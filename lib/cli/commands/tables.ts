@@ -5,7 +5,7 @@ import type { Run } from '../command.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { counted, number, shown, type Terminal, warnOn } from '../terminal/terminal.ts';
 
-/** Builds the missing tables. Needs only the store, not the platform. */
+/** Builds the tables of published runs that do not have them yet. Needs only the store, not the platform. */
 export default (async ([places], { json }, terminal) => {
   const store = await openStoreOf(terminal);
   const outcomes: TableOutcome[] = [];

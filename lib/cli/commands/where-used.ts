@@ -3,7 +3,7 @@ import { type FindableKind, type WhereUsed, whereUsed } from '../../report/index
 import type { Run } from '../command.ts';
 import { asUsage, UsageError } from '../errors/usage-error.ts';
 import { openStoreOf } from '../options/from-settings.ts';
-import { LISTED_DEPENDENTS, LISTED_JSON } from '../options/options.ts';
+import { DEFAULT_DEPENDENTS, DEFAULT_LISTED_JSON } from '../options/options.ts';
 import { counted, duration, number, shown } from '../terminal/terminal.ts';
 
 /** Shows what depends on a thing or a column, according to the last published runs. */
@@ -11,22 +11,24 @@ export default (async ([id], { kind, dataset, hops, at, limit, json }, terminal)
   if (id.trim() === '') throw new UsageError('expected an id, got an empty string');
   if (dataset?.trim() === '') throw new UsageError('--dataset: expected the id of a dataset, got nothing');
   if (dataset !== undefined && kind !== undefined && kind !== 'column')
-    throw new UsageError(`--dataset selects a column of a dataset, so it cannot be used with --kind ${kind}`);
+    throw new UsageError(
+      `--dataset is only for a column: expected no --kind or --kind column, got --kind ${kind}`,
+    );
   const store = await openStoreOf(terminal, at);
-  const maxListed = limit ?? (json ? LISTED_JSON : LISTED_DEPENDENTS);
-  // Runs of a past day may have been removed since.
+  const maxListed = limit ?? (json ? DEFAULT_LISTED_JSON : DEFAULT_DEPENDENTS);
+  // Runs of a past day may have been removed since then.
   const mayLack = at !== undefined;
-  const asked = { store, id, kind, dataset, hops, maxListed, mayLack, signal: terminal.signal };
-  const answer = await whereUsed(asked).catch((error: unknown) => {
+  const request = { store, id, kind, dataset, hops, maxListed, mayLack, signal: terminal.signal };
+  const answer = await whereUsed(request).catch((error: unknown) => {
     throw at === undefined ? error : asUsage('--at', error);
   });
   const outcome = withAges(answer, at ?? Date.now());
   const { found, searched, formulas, notRead } = outcome;
   for (const fault of notRead) terminal.err(shown(`not searched: ${fault}`));
-  const askedKind = dataset === undefined ? kind : 'column';
+  const requestedKind = dataset === undefined ? kind : 'column';
   if (searched.length === 0)
-    throw new Error(`${notFound(id, askedKind, dataset, outcome)} (${store.location})`);
-  if (found.length === 0) throw new UsageError(notFound(id, askedKind, dataset, outcome));
+    throw new Error(`${notFound(id, requestedKind, dataset, outcome)} (${store.location})`);
+  if (found.length === 0) throw new UsageError(notFound(id, requestedKind, dataset, outcome));
   const words = [
     ...found.flatMap(describeThing),
     ...knownFormulas(
@@ -52,14 +54,15 @@ export default (async ([id], { kind, dataset, hops, at, limit, json }, terminal)
 /** The kinds of things whose columns are shown. */
 const HAS_COLUMNS: ReadonlySet<FindableKind> = new Set(['dataset', 'calculation', 'column']);
 
-const knownFormulas = ({ formulasNote }: WhereUsed, isAsked: boolean): readonly string[] =>
-  isAsked && formulasNote !== undefined ? [formulasNote] : [];
+/** The note about how many formulas are known, if a column was searched for or found. */
+const knownFormulas = ({ formulasNote }: WhereUsed, mayMatter: boolean): readonly string[] =>
+  mayMatter && formulasNote !== undefined ? [formulasNote] : [];
 
 type UsedThing = WhereUsed['found'][number];
 
 type Outcome = ReturnType<typeof withAges>;
 
-/** Adds the age of each run that was searched, as of `nowMs`. */
+/** Adds to each run that was searched its age at `nowMs`. */
 const withAges = (outcome: WhereUsed, nowMs: number) => ({
   ...outcome,
   searched: outcome.searched.map((each) => ({
@@ -76,8 +79,8 @@ function notFound(
 ): string {
   const { searched, notRead, hints } = outcome;
   if (searched.length === 0 && notRead.length === 0)
-    return `${id}: nothing has been published that could name it`;
-  if (searched.length === 0) return `${id}: nothing that could name it could be read`;
+    return `${id}: nothing has been published that could refer to it`;
+  if (searched.length === 0) return `${id}: what could refer to it cannot be read`;
   const meant = hints.map((hint) => `${hint.kind} ${hint.id}${quoted(hint.name)}`);
   const hint = meant.length === 0 ? '' : `; perhaps ${meant.join(', or ')} was meant`;
   const ofDataset = dataset === undefined ? '' : ` of dataset ${dataset}`;
@@ -103,7 +106,7 @@ const quoted = (name: string | null): string =>
   name === null ? '' : ` “${shortened(name, MAX_NAME_LENGTH)}”`;
 
 const MAX_NAME_LENGTH = 100;
-const SHOWN_COLUMNS = 50;
+const MAX_COLUMNS = 50;
 
 function describeThing(thing: UsedThing): readonly string[] {
   const { kind, id, name, type, owner, fileset, total, hops, columns, formula, isCut, dependents } = thing;
@@ -122,42 +125,42 @@ function describeThing(thing: UsedThing): readonly string[] {
   for (const [at, count] of hops.entries()) {
     const listed = dependents.filter(({ hop }) => hop === at + 1);
     if (listed.length === 0) break;
-    lines.push(`  ${at === 0 ? 'directly' : `over ${at + 1} hops`}: ${number(count)}`);
+    lines.push(`  ${at === 0 ? 'directly' : `${at + 1} hops away`}: ${number(count)}`);
     lines.push(...listed.map((dependent) => `    ${describeDependent(dependent)}`));
   }
   if (total > dependents.length) lines.push(`  and ${number(total - dependents.length)} more (--limit)`);
-  if (isCut) lines.push(' and things that depend on these (--hops)');
+  if (isCut) lines.push('  and more, beyond --hops');
   return lines;
 }
 
 /** The first names, separated by commas, and how many more there are. */
 const listed = (names: readonly string[]): string =>
   [
-    ...names.slice(0, SHOWN_COLUMNS),
-    ...(names.length > SHOWN_COLUMNS ? [`and ${names.length - SHOWN_COLUMNS} more`] : []),
+    ...names.slice(0, MAX_COLUMNS),
+    ...(names.length > MAX_COLUMNS ? [`and ${names.length - MAX_COLUMNS} more`] : []),
   ].join(', ');
 
 /** Says whether a snapshot has the thing, or only links to it are known. */
 function standing({ kind, inSnapshot, links, broken }: UsedThing): string {
-  if (kind === 'column') return `${counted(links, 'known formula')} ${links === 1 ? 'names' : 'name'} it`;
+  if (kind === 'column') return `${counted(links, 'known formula')} ${links === 1 ? 'uses' : 'use'} it`;
   const byBroken = broken === 0 ? '' : `, ${broken === links ? 'all' : number(broken)} by a broken link`;
-  const named = `${counted(links, 'record')} ${links === 1 ? 'names' : 'name'} it${byBroken}`;
+  const references = `${counted(links, 'record')} ${links === 1 ? 'refers' : 'refer'} to it${byBroken}`;
   if (inSnapshot)
     return kind === 'file' || kind === 'data-file'
       ? 'in the last snapshot'
-      : `in the last snapshot; ${named}`;
+      : `in the last snapshot; ${references}`;
   if (kind === 'fileset' || kind === 'file') return `${counted(links, 'file')} in it`;
   const isGone = kind !== 'dataset' || broken === links;
-  return `${isGone ? 'not in any snapshot, but' : 'known from its uses:'} ${named}`;
+  return `${isGone ? 'not in any snapshot, but' : 'not in a snapshot, but'} ${references}`;
 }
 
-const NOTHING_KNOWN = 'the platform does not report what else depends on it';
+const NOT_REPORTED = 'the platform does not report what';
 
 function summary({ kind, total, kinds }: UsedThing): string {
   if (kind === 'file' || kind === 'data-file' || kind === 'fileset')
     return total === 0
-      ? `nothing is known to depend on it: ${NOTHING_KNOWN}`
-      : `${counted(total, 'file')} would be deleted with it; ${NOTHING_KNOWN}`;
+      ? `nothing is known to depend on it: ${NOT_REPORTED} depends on it`
+      : `${counted(total, 'file')} would be deleted with it; ${NOT_REPORTED} else depends on it`;
   if (total === 0) return 'nothing depends on it';
   const each = Object.entries(kinds).map(([name, count]) => counted(count, name));
   return `${each.join(' and ')} would break without it`;

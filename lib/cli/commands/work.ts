@@ -42,7 +42,7 @@ export default (async (_, { concurrency, drain = false }, terminal) => {
   );
   if (signal.aborted) err('stopped as requested; jobs that were not started are still on the queue');
   const { done, failed, unknown, refused } = counts;
-  // How many messages were requeued on purpose, and how many because they could not be handled.
+  // `later`: how many messages were requeued on purpose; `failed`: how many because they could not be handled.
   const { later: handedBack, failed: notHandled } = back;
   if (tokenRefusal !== undefined) err(shown(tokenRefusal));
   const deadLetters = await arrived();
@@ -53,7 +53,7 @@ export default (async (_, { concurrency, drain = false }, terminal) => {
       `jobs: ${done} done, ${failed} failed, ${unknown} unknown, ${refused} refused; ${handedBack} requeued, ${notHandled} not handled`,
       ...(deadLetters === 0
         ? []
-        : [`${counted(deadLetters, 'dead letter')}: ${commandLine(['redrive'])} moves them back`]),
+        : [`${counted(deadLetters, 'dead letter')}: ${commandLine(['redrive'])} returns them to the queue`]),
     ],
     ended: tokenRefusal === undefined ? ended : 'failed',
   };

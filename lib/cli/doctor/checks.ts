@@ -11,14 +11,14 @@ import type { Environment, Settings } from '../../settings.ts';
 import { examineStore, openStore, type PutCondition, type Store, StoreError } from '../../store/index.ts';
 import { checkedTable, networkOf, openTable, tableCheckOf } from '../../table/index.ts';
 import { checkGlueTable } from '../../tables/index.ts';
-import { whatToDo } from '../errors/explain.ts';
+import { remedyFor } from '../errors/explain.ts';
 
-/** The outcome of a check: `detail`, and `advice` on how to fix a problem. */
+/** What a check found, in words; `advice`: how to fix the problem. */
 type Finding =
   | { readonly status: 'ok' | 'skipped'; readonly detail: string }
   | { readonly status: 'failed'; readonly detail: string; readonly advice?: string };
 
-/** What checks use. The settings are valid. */
+/** What checks may use. The settings are valid. */
 type Examined = {
   readonly environment: Environment;
   readonly settings: Settings;
@@ -29,11 +29,12 @@ type Examined = {
   readonly signal: AbortSignal;
 };
 
-/** Runs a check. If it throws, the error is the finding. */
+/** A check. If it throws, the error is the finding. */
 export type Check = (examined: Examined) => Promise<Finding>;
 
 const ok = (detail: string): Finding => ({ status: 'ok', detail });
 const skipped = (detail: string): Finding => ({ status: 'skipped', detail });
+/** A finding of a problem, with `advice` on how to fix it. */
 export const failed = (detail: string, advice?: string): Finding => ({
   status: 'failed',
   detail,
@@ -48,7 +49,7 @@ const CONDITIONS_ADVICE =
 
 /**
  * Checks that the store supports writing, reading, listing, deleting and conditional writes, and that the bucket's
- * lifecycle rules do not delete or archive objects that must stay. If the test object is left over, it expires.
+ * lifecycle rules do not delete or archive objects that must stay. A test object that is not deleted expires.
  */
 const checkBucket: Check = async ({ session, environment, signal }) => {
   const store = await session.store();
@@ -64,7 +65,7 @@ const checkBucket: Check = async ({ session, environment, signal }) => {
     const { faults = [] } = (await settings) ?? {};
     if (faults.length > 0) return failed([errorText(error), ...faults].join('\n'), BUCKET_ADVICE);
     if (!(error instanceof StoreError && error.failure.kind === 'denied')) throw error;
-    return failed(`${errorText(error)}; ${NOT_TESTED}`, whatToDo(error, environment));
+    return failed(`${errorText(error)}; ${NOT_TESTED}`, remedyFor(error, environment));
   }
 };
 
@@ -86,11 +87,11 @@ async function withSettings(
   return ok(`${finding.detail}; on ${network ?? 'a disk of this machine'}`);
 }
 
-const TRIED = Buffer.from('{}\n');
+const TEST_OBJECT = Buffer.from('{}\n');
 
 /**
- * Tries to store the object; undefined if it was stored. If the store refuses it, tries it with encryption, to find out
- * whether the bucket demands it.
+ * Tries to store the test object; undefined if it was stored. If the store refuses it, tries again with encryption, to
+ * find out whether the bucket requires it.
  */
 async function tryPut(
   store: Store,
@@ -98,22 +99,22 @@ async function tryPut(
   { environment, signal }: Pick<Examined, 'environment' | 'signal'>,
 ): Promise<Finding | undefined> {
   try {
-    await store.put(key, TRIED, { signal });
+    await store.put(key, TEST_OBJECT, { signal });
     return undefined;
   } catch (error) {
     const isDenied = error instanceof StoreError && error.failure.kind === 'denied';
     if (!isDenied || environment['SYNC_ENCRYPTION'] || !store.location.startsWith('s3://')) throw error;
     for (const SYNC_ENCRYPTION of ['AES256', 'aws:kms']) {
-      const asking = await openStore(store.location, { s3: { ...environment, SYNC_ENCRYPTION } });
-      const isTaken = await asking.put(key, TRIED, { signal }).then(Boolean, () => false);
-      if (isTaken)
+      const encrypting = await openStore(store.location, { s3: { ...environment, SYNC_ENCRYPTION } });
+      const isStored = await encrypting.put(key, TEST_OBJECT, { signal }).then(Boolean, () => false);
+      if (isStored)
         return failed(
-          `${store.location} refuses objects that are put without a header that asks for encryption`,
-          `set SYNC_ENCRYPTION=${SYNC_ENCRYPTION}, or aws:kms:KEY if the bucket’s policy demands a key`,
+          `${store.location} refuses objects without a header that requests encryption`,
+          `set SYNC_ENCRYPTION=${SYNC_ENCRYPTION}, or aws:kms:KEY if the bucket’s policy requires a key`,
         );
     }
-    const words = `${errorText(error)} (SYNC_ENCRYPTION is not set: the bucket’s policy may demand aws:kms:KEY)`;
-    return failed(`${words}; ${NOT_TESTED}`, whatToDo(error, environment));
+    const words = `${errorText(error)} (SYNC_ENCRYPTION is not set: the bucket’s policy may require aws:kms:KEY)`;
+    return failed(`${words}; ${NOT_TESTED}`, remedyFor(error, environment));
   }
 }
 
@@ -122,7 +123,7 @@ async function tryStore(store: Store, key: string, signal: AbortSignal): Promise
   const listed = [];
   for await (const each of store.list(key, { signal })) listed.push(each.key);
   await store.delete(key, { signal });
-  if (read?.body.toString() !== TRIED.toString() || listed.join() !== key)
+  if (read?.body.toString() !== TEST_OBJECT.toString() || listed.join() !== key)
     return failed(`${store.location}: reading returns something other than what was written`);
   const broken = await brokenConditions(store, key, signal).catch((error: unknown) => {
     // The store accepted the same request without a condition, so it refuses conditions.
@@ -160,12 +161,12 @@ const checkQueue: Check = async ({ settings, environment }) => {
 
 const DAY_SECONDS = 86_400;
 
-/** The warning about restoring a backup of the table's file. */
+/** The warning about restoring an older copy of the table's file. */
 const RESTORE_RISK =
   '; with an older copy of this file, requests that were sent since then would be sent again';
 
-/** How long a leftover row stays, in milliseconds. */
-const ROW_MS = 3_600_000;
+/** The lifetime of the test row in milliseconds, in case it is not deleted. */
+const ROW_LIFETIME_MS = 3_600_000;
 
 /** Checks that the table exists and has our keys, and that its rows can be written, read and deleted. */
 const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environment }) => {
@@ -177,7 +178,7 @@ const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environm
   const table = checkedTable(opened, tableCheckOf(tableName, environment));
   const key = { partition: `doctor#${randomUUID()}`, sort: 'doctor' };
   const token = randomUUID();
-  await table.put(key, { version: 1 }, { expected: null, token, lifetimeMs: ROW_MS });
+  await table.put(key, { version: 1 }, { expected: null, token, lifetimeMs: ROW_LIFETIME_MS });
   const read = await table.get(key);
   await table.delete(key, token);
   return read?.token === token
@@ -196,7 +197,7 @@ const checkPace: Check = async ({ settings, environment, now }) => {
   return ok([state, ...status.throttledOperations.map(throttledLine)].join('\n'));
 };
 
-/** Checks that these credentials may read the tables of runs, to which publishing adds partitions. */
+/** Checks that the AWS credentials permit reading the Glue tables, to which publishing adds partitions. */
 const checkCatalog: Check = async ({ settings: { SYNC_GLUE_DATABASE: database }, environment }) => {
   if (database === undefined)
     return skipped('SYNC_GLUE_DATABASE is not set, so there are no tables in Athena');
@@ -204,15 +205,15 @@ const checkCatalog: Check = async ({ settings: { SYNC_GLUE_DATABASE: database },
   return ok(`${database}: its tables can be read`);
 };
 
-const HOST_MS = 10_000;
+const HOST_TIMEOUT_MS = 10_000;
 
 /** Returns the headers of the response to a HEAD request to the platform's origin. Sends no token. */
 async function headOf({ settings, environment, signal }: Examined) {
   const exchange = createExchange(environment);
   const request = { url: new URL(settings.PLATFORM_BASE_URL), method: 'HEAD', headers: {} };
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(HOST_MS)]);
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(HOST_TIMEOUT_MS)]);
   const { headers, body } = await exchange(
-    { ...request, timeoutMs: HOST_MS, fresh: true },
+    { ...request, timeoutMs: HOST_TIMEOUT_MS, fresh: true },
     limit,
     () => undefined,
   );
@@ -220,13 +221,13 @@ async function headOf({ settings, environment, signal }: Examined) {
   return headers;
 }
 
-/** Checks that the platform can be reached at its address, and responds like one. */
+/** Checks that the address can be reached, and that what responds there is the platform. */
 const checkHost: Check = async (examined) => {
   const { host } = new URL(examined.settings.PLATFORM_BASE_URL);
   try {
     await examined.firstRead();
   } catch (error) {
-    // The call failed before it was sent, for example because there is no token, so the host is tried without it.
+    // The call failed before it was sent, for example because there is no token. So the host is tried without a token.
     if (!(error instanceof PlatformError)) await headOf(examined);
     else {
       const { failure } = error;
@@ -234,7 +235,7 @@ const checkHost: Check = async (examined) => {
       if (failure.kind === 'redirect' || failure.kind === 'not-json' || isStatus(failure, 404))
         return failed(
           `${host}: ${describeFailure(failure)}`,
-          'check PLATFORM_BASE_URL: is it the instance’s own address, and may this machine’s address call it?',
+          'check that PLATFORM_BASE_URL is the instance’s own address, and that the instance accepts calls from this machine’s address',
         );
     }
   }
@@ -279,9 +280,9 @@ const checkProxy: Check = async ({ settings, environment }) => {
     ...[settings.SYNC_QUEUE_URL ?? ''].filter((url) => URL.canParse(url) && sqlitePath(url) === undefined),
   ];
   const ways = urls.map((url) => ({ host: new URL(url).host, proxy: proxyOf(new URL(url), environment) }));
-  const certificates = environment['AWS_CA_BUNDLE'] ? '; authorities of AWS_CA_BUNDLE are trusted' : '';
+  const certificates = environment['AWS_CA_BUNDLE'] ? '; certificates of AWS_CA_BUNDLE are trusted' : '';
   if (ways.every(({ proxy }) => proxy === undefined) && certificates === '')
-    return skipped('no proxy is used: HTTPS_PROXY and ALL_PROXY are not set, or NO_PROXY names all hosts');
+    return skipped('no proxy is used: HTTPS_PROXY and ALL_PROXY are not set, or NO_PROXY lists all hosts');
   return ok(
     ways.map(({ host, proxy }) => `${host} ${proxy ? `through ${proxy}` : 'directly'}`).join(', ') +
       certificates,
@@ -304,13 +305,13 @@ const checkClock: Check = async (examined) => {
   return Math.abs(offMs) <= MAX_OFF_MS ? ok(words) : failed(words, CLOCK_ADVICE);
 };
 
-/** Statuses of an operation that is allowed, although the record does not exist. */
+/** The statuses of a read that is permitted, but whose record does not exist. */
 const ALLOWED: ReadonlySet<number> = new Set([400, 404]);
 
 const NO_DATASET = '00000000-0000-4000-8000-000000000000';
 
-/** Checks that the token's user may read. Operations that run, change or cost something are not tested. */
-const checkRights: Check = async ({ firstRead, session: { call }, signal }) => {
+/** Checks that the token permits reading. Operations that run, change or cost something are not tested. */
+const checkPermissions: Check = async ({ firstRead, session: { call }, signal }) => {
   const { cards, dataFiles } = operations(call);
   const reads = {
     calculations: firstRead,
@@ -333,11 +334,11 @@ const checkRights: Check = async ({ firstRead, session: { call }, signal }) => {
       )
     : failed(
         `may not read ${refused.join(', ')} (403)`,
-        'give the token’s user the right to read them, or use another token',
+        'give the token’s user the permission to read them, or use another token',
       );
 };
 
-/** All checks in their order, each with the checks that must succeed before it. */
+/** All checks in the order in which they run, each with the checks that must succeed before it. */
 export const checks = {
   packages: { check: checkPackages, needs: [] },
   proxy: { check: checkProxy, needs: [] },
@@ -349,17 +350,17 @@ export const checks = {
   table: { check: checkTable, needs: [] },
   pace: { check: checkPace, needs: ['table'] },
   catalog: { check: checkCatalog, needs: [] },
-  rights: { check: checkRights, needs: ['host', 'token'] },
+  rights: { check: checkPermissions, needs: ['host', 'token'] },
 } as const satisfies Readonly<Record<string, { readonly check: Check; readonly needs: readonly string[] }>>;
 
 export type CheckName = keyof typeof checks;
 
-/** How many writers try to create one object at the same time. */
+/** The number of writers that try to create one object at the same time. */
 const WRITERS = 4;
 
 /**
- * The conditions of `put` that a store ignores, in the order in which they were tested; empty if it honours all of them.
- * Writes and deletes `key`, which must be unused. If the store throws an error, the object may be left over.
+ * The conditions of `put` that a store ignores, in the order in which they were tested; empty if it honours all of
+ * them. Writes and deletes `key`, which must be unused. If the store throws an error, the object may remain.
  */
 export async function brokenConditions(
   store: Store,

@@ -10,18 +10,18 @@ import { isFullDisk, StoredObjectError, StoreError, type StoreFailure } from '..
 import { TableError, type TableFailure } from '../../table/index.ts';
 import { QueryError } from '../../tables/index.ts';
 import { TextError } from '../../text/index.ts';
-import { type Ended, OutputError, shownLines, type Terminal } from '../terminal/terminal.ts';
+import { type ExitStatus, OutputError, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { SentOnceError } from './sent-once.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Maximum characters of one message. It is enough for 50 faults, or a line of the log. */
 export const MAX_MESSAGE_LENGTH = 32_768;
 
-/** Prints an error and what to do about it. Returns how the command ended, and the error as `--json` prints it. */
+/** Prints an error with advice. Returns how the command ended, and the error as `--json` prints it. */
 export function explain(
   error: unknown,
   { err, signal, environment }: Terminal,
-): { readonly ended: Ended; readonly error?: ErrorJson } {
+): { readonly ended: ExitStatus; readonly error?: ErrorJson } {
   if (error instanceof CommanderError && error.exitCode === 0) return { ended: 'done' };
   // Commander has printed its own error already.
   if (error instanceof CommanderError)
@@ -39,7 +39,7 @@ export function explain(
   }
   const given = errorText(error);
   const message = shownLines(shortened(given, MAX_MESSAGE_LENGTH));
-  const advice = whatToDo(error, environment);
+  const advice = remedyFor(error, environment);
   err([`platform-sync: ${message}`, ...(advice === undefined ? [] : [`  ${shownLines(advice)}`])].join('\n'));
   const kind = isUsage(error) ? 'usage' : 'other';
   const isStopped = signal.aborted && !(signal.reason instanceof OutputError);
@@ -64,9 +64,9 @@ function isUsage(error: unknown): boolean {
 
 /**
  * Advice for an error of the platform, the store, the table or another AWS service, or for an error that was caused by
- * such an error. It names the settings involved. Undefined if the message is enough.
+ * such an error. It mentions the settings involved. Undefined if the message is enough.
  */
-export function whatToDo(error: unknown, environment: Environment): string | undefined {
+export function remedyFor(error: unknown, environment: Environment): string | undefined {
   for (const each of causesOf(error)) {
     if (each instanceof SettingsError && each.faults.some((fault) => fault.startsWith('PLATFORM_BASE_URL')))
       return 'to enter and test them: platform-sync init';
@@ -90,7 +90,7 @@ function aboutPlatform({ failure }: PlatformError, environment: Environment): st
   const secret = environment['PLATFORM_TOKEN_SECRET'];
   return environment['PLATFORM_TOKEN'] || !secret
     ? 'check the token in PLATFORM_TOKEN'
-    : `check the token in ${secret}, which PLATFORM_TOKEN_SECRET names`;
+    : `check the token in the secret ${secret} (PLATFORM_TOKEN_SECRET)`;
 }
 
 function aboutStore(failure: StoreFailure, environment: Environment): string | undefined {
@@ -153,8 +153,11 @@ function aboutTable(failure: TableFailure, environment: Environment): string | u
   }
 }
 
-/** The settings that name a thing in AWS: the noun for the thing, and the service in `AWS_ENDPOINT_URL_SERVICE`. */
-const NAMING = {
+/**
+ * The settings whose value is the name or address of an AWS resource: the noun for the resource, and its service as
+ * spelled in `AWS_ENDPOINT_URL_SERVICE`.
+ */
+const AWS_SETTINGS = {
   SYNC_QUEUE_URL: { noun: 'the queue', service: 'SQS' },
   SYNC_DEAD_LETTER_URL: { noun: 'the queue', service: 'SQS' },
   PLATFORM_TOKEN_SECRET: { noun: 'the secret', service: 'SECRETS_MANAGER' },
@@ -163,14 +166,14 @@ const NAMING = {
   SYNC_SNAPSHOT_FUNCTION: { noun: 'the function', service: 'LAMBDA' },
 } as const satisfies Partial<Record<SettingName, { readonly noun: string; readonly service: string }>>;
 
-const NAMES = Object.keys(NAMING) as readonly (keyof typeof NAMING)[];
+const AWS_SETTING_NAMES = Object.keys(AWS_SETTINGS) as readonly (keyof typeof AWS_SETTINGS)[];
 
 function aboutAws({ failure, message }: AwsError, environment: Environment): string | undefined {
   if (failure.kind === 'denied' && message.includes('Lake Formation'))
     return 'grant this role DESCRIBE, SELECT, ALTER, INSERT and DELETE on the tables of SYNC_GLUE_DATABASE in Lake Formation, which is required here besides IAM: docs/athena.md';
-  const name = NAMES.find((each) => environment[each] && message.includes(environment[each]));
+  const name = AWS_SETTING_NAMES.find((each) => environment[each] && message.includes(environment[each]));
   if (name === undefined) return undefined;
-  const { noun, service } = NAMING[name];
+  const { noun, service } = AWS_SETTINGS[name];
   if (failure.kind === 'missing') return missing(noun, name, environment);
   if (failure.kind === 'denied') return denied(name);
   return failure.kind === 'unreachable' ? `check ${name}; ${unreachable(service, environment)}` : undefined;
@@ -180,13 +183,13 @@ const missing = (noun: string, setting: SettingName, environment: Environment): 
   `create ${noun}, or change ${setting}: it must be in ${regionOf(environment)} of the account of your credentials`;
 
 const denied = (setting: SettingName): string =>
-  `check that your AWS credentials are valid, and may use what ${setting} names`;
+  `check that your AWS credentials are valid, and that they permit access to the value of ${setting}`;
 
 function unreachable(service: string, environment: Environment): string {
   const name = [`AWS_ENDPOINT_URL_${service}`, 'AWS_ENDPOINT_URL'].find((each) => environment[each]);
   const url = name && environment[name];
   const target =
-    url === undefined ? `the endpoint in ${regionOf(environment)}` : `${hideUser(url)}, which ${name} names`;
+    url === undefined ? `the endpoint in ${regionOf(environment)}` : `${hideUser(url)} (from ${name})`;
   return `check that this machine can reach ${target}${through(url || `https://${service}.amazonaws.com`, environment)}`;
 }
 
@@ -197,7 +200,7 @@ function regionOf(environment: Environment): string {
 
 function through(url: string | undefined, environment: Environment): string {
   const proxy = url && URL.canParse(url) ? proxyOf(new URL(url), environment) : undefined;
-  return proxy === undefined ? '' : `, through the proxy ${proxy} that HTTPS_PROXY or ALL_PROXY names`;
+  return proxy === undefined ? '' : `, through the proxy ${proxy} (from HTTPS_PROXY or ALL_PROXY)`;
 }
 
 /** An error of a command as `--json` prints it: `{error: …}`. `message` is for people, everything else for machines. */
@@ -250,13 +253,13 @@ function ownFactsOf(error: Error): Partial<ErrorJson> | undefined {
   if (error instanceof UsageError) return { kind: 'usage' };
   if (error instanceof StoredObjectError) return { kind: 'object', failure: error.kind };
   if (error instanceof PlatformError) return factsOfPlatform(error);
-  const kind = BOUNDARIES.find(([of]) => error instanceof of)?.[1];
+  const kind = CLASSES_WITH_FAILURE.find(([of]) => error instanceof of)?.[1];
   const { failure } = error as Error & { readonly failure?: { readonly kind: string } };
   return kind === undefined ? undefined : { kind, failure: failure?.kind ?? 'other' };
 }
 
-/** The error classes of the rooms that commands use. The kind of an error's `failure` says what went wrong. */
-const BOUNDARIES = [
+/** The error classes that have a `failure`, with their kind in the JSON. */
+const CLASSES_WITH_FAILURE = [
   [StoreError, 'store'],
   [TableError, 'table'],
   [AwsError, 'aws'],

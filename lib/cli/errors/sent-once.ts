@@ -22,16 +22,16 @@ export class SentOnceError extends Error {
  */
 export async function sendOnce<T>(
   send: (options: CallOptions) => Promise<T>,
-  /** Words for an unknown outcome. */
-  parts: {
+  /** What the message says if the outcome is unknown. */
+  words: {
     /** What may have happened: `the function may have run`. */
     readonly mayHave: string;
-    /** Where to look before the command is repeated. */
+    /** What the user should look at before running the command again. */
     readonly lookAt: string;
   },
   { signal }: Pick<Terminal, 'signal'>,
 ): Promise<T> {
-  const { mayHave, lookAt } = parts;
+  const { mayHave, lookAt } = words;
   try {
     return await send({ signal, finishes: true });
   } catch (thrown) {
@@ -40,20 +40,20 @@ export async function sendOnce<T>(
       signal.aborted && thrown === signal.reason ? new Error('interrupted: stopped as requested') : thrown;
     switch (effectOf(error)) {
       case 'none':
-        throw new SentOnceError(error, 'nothing took effect, so you can repeat the command', false);
+        throw new SentOnceError(error, 'nothing took effect, so you can run the command again', false);
       case 'refused':
         throw new SentOnceError(error, 'the platform refused the request: nothing took effect', false);
       case 'unknown':
         throw new SentOnceError(
           error,
-          `the request was sent: ${mayHave}. Before you repeat the command, look at ${lookAt}`,
+          `the request was sent: ${mayHave}. Before you run the command again, look at ${lookAt}`,
           true,
         );
     }
   }
 }
 
-/** The effect that a failed call may have had. An error that is not the platform's happened before the request. */
+/** The effect that a failed call may have had. Any error but a `PlatformError` happened before the request. */
 function effectOf(error: unknown): 'none' | 'refused' | 'unknown' {
   if (!(error instanceof PlatformError) || !error.sent) return 'none';
   return isRefusal(error.failure) ? 'refused' : 'unknown';

@@ -8,7 +8,10 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** The name of the only value that is given. Throws `UsageError` if several are given, or none although one is `needed`. */
+/**
+ * The name of the value that was given; undefined if none was. Throws `UsageError` if several were given, or if
+ * none was and one is `needed`.
+ */
 export function oneGiven(values: Readonly<Record<string, unknown>>, need?: 'needed'): string | undefined {
   const all = Object.keys(values);
   const given = all.filter((name) => values[name] !== undefined);
@@ -16,32 +19,35 @@ export function oneGiven(values: Readonly<Record<string, unknown>>, need?: 'need
   throw new UsageError(`expected ${all.join(' or ')}, got ${given.join(' and ') || 'none'}`);
 }
 
-/** The error for a file that is not as expected. `got` is in words, or the system's error. */
+/** The error for a file that is not as expected. `got`: what it is instead, in words, or the system's error. */
 export const fileError = (file: string, expected: string, got: unknown): UsageError =>
   new UsageError(`${fileNamed(file)}: expected ${expected}, got ${systemReason(got)}`, { cause: got });
 
 const fileNamed = (file: string): string => (file === '-' ? 'standard input' : file || '""');
 
 /**
- * Turns the error for a missing object into a `UsageError`, since `option` named it; returns any other error unchanged,
- * such as that of a damaged object.
+ * Turns the error for a missing object into a `UsageError`, since the user chose the object with `option`. Returns any
+ * other error unchanged, such as the error for a damaged object.
  */
 export const asUsage = (option: string, error: unknown): unknown =>
   error instanceof StoredObjectError && error.kind === 'missing'
     ? new UsageError(`${option}: ${error.message}`, { cause: error })
     : error;
 
-/** Waits for `work`. If it fails because an object is missing or damaged, adds to the error how to fix it. */
-export async function withWayOut<T>(wayOut: string, work: Promise<T>): Promise<T> {
+/** Waits for `work`. If it fails because an object is missing or damaged, appends `remedy` to the message. */
+export async function withRemedy<T>(remedy: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (!(error instanceof StoredObjectError)) throw error;
-    throw new StoredObjectError(error.kind, `${error.message}; ${wayOut}`, { cause: error });
+    throw new StoredObjectError(error.kind, `${error.message}; ${remedy}`, { cause: error });
   }
 }
 
-/** The error for a name that does not exist; it suggests the nearest of `names`. `where`: where it was searched. */
+/**
+ * The error for a name that does not exist, which suggests the nearest of `names`. `named`: what has the name, such as
+ * `job`. `where`: why it was not found, such as `not in the ledger`.
+ */
 export function unknownError(named: string, name: string, where: string, names: Iterable<string>): Error {
   const nearest = nearestName(name, names);
   const meant = nearest === undefined ? '' : `; did you mean ${nearest}?`;

@@ -2,10 +2,10 @@ import { idDigits } from '../../platform/index.ts';
 import type { CommandFamily } from '../command.ts';
 import {
   AT,
-  collected,
   ENCODING,
   numberOption,
-  reader,
+  parserOf,
+  repeatable,
   SEPARATOR,
   setName,
   WHOLE_ROWS,
@@ -14,13 +14,13 @@ import {
 const STRICT = ['--strict', 'refuse formulas that have a warning or that the platform cannot parse'] as const;
 
 /** Parses the id of a calculation. */
-const calculationId = reader('the digits of an integer', idDigits);
+const calculationId = parserOf('the digits of an integer', idDigits);
 
 /** Commands that check, set and undo formulas. */
 export const formulas = {
   formula: {
     description:
-      'Check formulas on this machine, set them on the platform, undo it, show what was set before, and import or export their texts.',
+      'Check formulas on this machine, set them on the platform, undo changes, show earlier formulas, and import or export formulas.',
     needsStore: false,
     json: false,
     examples: ['formula check formula.txt', 'formula set 1008 formula.txt --dry-run', 'formula log 1008'],
@@ -42,11 +42,8 @@ export const formulas = {
     ],
     options: [
       STRICT,
-      ['--dry-run', 'look the calculation up and show what would change, but change nothing'],
-      [
-        '--force',
-        'send a formula that is refused here, or that replaces one whose current text is not stored',
-      ],
+      ['--dry-run', 'show what would change, but change nothing'],
+      ['--force', 'send the formula even if it is refused here, or if the current formula is not stored'],
       [
         '--unless-changed-since <ms>',
         'stop if the calculation was changed after this time, in epoch milliseconds; needs --name',
@@ -76,7 +73,7 @@ export const formulas = {
   },
   'formula export': {
     description:
-      'Write a file for each formula whose text is known, with its name and id, for git: the same formulas give the same files. The files of formulas that no longer exist are removed; files that this command did not write are left unchanged.',
+      'Write a file for each formula whose text is known, with its name and id, for git: the same formulas give the same files. Deletes the files of formulas that no longer exist; files that this command did not write stay unchanged.',
     arguments: [['<folder>', 'where to write them']],
     options: [AT],
     examples: ['formula export formulas', 'formula export formulas --at 2026-11-21'],
@@ -84,13 +81,13 @@ export const formulas = {
   },
   'formula rename-column': {
     description:
-      'Rename a column in all formulas whose text is known: writes a CSV for `formula apply`. Nothing is sent.',
+      'Rename a column in all formulas whose text is known: writes a CSV for `formula apply`, and sends nothing.',
     arguments: [
       ['<old>', 'the name of the column, in any case'],
       ['<new>', 'its new name'],
     ],
     required: [['--output <file>', 'the CSV to write']],
-    options: [['--dataset <id>', 'only in formulas where it is a column of this dataset']],
+    options: [['--dataset <id>', 'only in formulas that use the column of this dataset']],
     examples: [
       'formula rename-column Revenue "Net Revenue" --output changes.csv',
       'formula rename-column Revenue "Net Revenue" --dataset cd27b9a0-a9d4-446b-9b16-02103df7f112 --output changes.csv',
@@ -99,7 +96,7 @@ export const formulas = {
   },
   'formula apply': {
     description:
-      'Set the formulas of a CSV with the columns id and expression, and optionally name and was (the formula that you expect to replace). Each is sent only once. Run the same command again to continue after a stop.',
+      'Set the formulas of a CSV with the columns id and expression, and optionally name and was (the formula that you expect to replace). Each formula is sent only once. To continue after a stop, run the same command again.',
     needsStore: false,
     arguments: [['<changes>', 'the CSV']],
     required: [['--name <name>', 'a name for this set of changes, for `formula undo`', setName]],
@@ -112,14 +109,14 @@ export const formulas = {
       ['--markdown', 'with --dry-run: print a table for a pull request'],
       [
         '--max-affected <n>',
-        'send nothing if more things than this depend on the formulas',
+        'send nothing if more than n things depend on the formulas',
         numberOption(0, 1e9),
       ],
       [
         '--no-undo-for <id...>',
         'set these calculations even if their current formula is not stored or differs from `was`: the change cannot be undone',
         (text: string, before?: readonly string[] | true) =>
-          collected(calculationId)(text, before === true ? [] : before),
+          repeatable(calculationId)(text, before === true ? [] : before),
         [] as readonly string[],
       ],
       ['--submit', 'put the updates on the queue instead of running them here'],
@@ -132,13 +129,13 @@ export const formulas = {
   },
   'formula undo': {
     description:
-      'Restore the formulas that `formula apply` replaced under this name, except those that were changed since.',
+      'Restore the formulas that `formula apply` replaced under this name, except any that were changed since then.',
     arguments: [['<name>', 'the name of the set', setName]],
     options: [
       [
         '--even-if-changed <id...>',
-        'restore these calculations even if they were changed since',
-        collected(calculationId),
+        'restore these calculations even if they were changed since then',
+        repeatable(calculationId),
       ],
     ],
     examples: ['formula undo may', 'formula undo may --even-if-changed 1008'],
@@ -146,9 +143,9 @@ export const formulas = {
   },
   'formula log': {
     description:
-      'Show a calculation after each update that platform-sync sent, newest last. The platform itself has no history.',
+      'Show the formulas that platform-sync set for a calculation, newest last. The platform itself has no history.',
     arguments: [['<id>', 'the id of the calculation', calculationId]],
-    options: [['--at <time>', 'print only the expression that was set at this time, for `formula set`']],
+    options: [['--at <time>', 'print only the formula that was set at this time, for `formula set`']],
     examples: ['formula log 1008', 'formula log 1008 --at 20261122T184413239Z'],
     load: () => import('../commands/formula-log.ts'),
   },

@@ -6,20 +6,20 @@ import {
   batchOption,
   CSV_STYLE,
   choiceOption,
-  collected,
   ENCODING,
   filledOption,
   numberOption,
-  reader,
+  parserOf,
+  repeatable,
   SEPARATOR,
   setName,
-  sinceOf,
+  sinceOption,
   WHOLE_ROWS,
   YES,
 } from '../options/options.ts';
 
 const PACKAGE = '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403';
-/** The statuses of a job, as people type them. */
+/** The statuses of a job, as users type them. */
 const STATUSES = jobStates.map(lowerCase);
 const CONCURRENCY = [
   '--concurrency <n>',
@@ -28,10 +28,13 @@ const CONCURRENCY = [
 ] as const;
 const FROM_CSV = [
   ['--from-csv <file>', 'build a job from each row of this CSV; needs --template'],
-  ['--template <file>', 'a job as JSON, in which {{column}} stands for a cell; - for standard input'],
+  [
+    '--template <file>',
+    'a job as JSON, in which {{column}} is replaced by the value of that column; - for standard input',
+  ],
   [
     '--name <name>',
-    'a name for this set of jobs, used as a prefix of their ids: the same row runs again under another name (default: identical rows are one job, which runs once)',
+    'a name for this set of jobs, used as a prefix of their ids: under another name the same rows run again (default: identical rows are one job, which runs once)',
     setName,
   ],
   ENCODING,
@@ -44,12 +47,12 @@ const NO_UNDO = [
 ] as const;
 
 /** Parses the id of a job. */
-const jobArgument = reader(
+const jobArgument = parserOf(
   '1 to 128 characters from A-Z a-z 0-9 . _ : -',
   (text) => jobId.safeParse(text).data,
 );
 
-/** Commands that send work to the platform: directly, from a file, or through the queue. */
+/** Commands that run jobs on the platform: directly, from a file, or through the queue. */
 export const jobs = {
   call: {
     description: 'Run one code function. The call is never sent twice.',
@@ -59,7 +62,10 @@ export const jobs = {
       ['<function>', 'the name of the function'],
     ],
     options: [
-      ['--input <json>', 'the input variables: a JSON object, @FILE for one in a file, - for standard input'],
+      [
+        '--input <json>',
+        'the input variables: a JSON object, @FILE to read it from a file, or - for standard input',
+      ],
       ['--logs', 'show what the function logged'],
     ],
     examples: [
@@ -70,7 +76,7 @@ export const jobs = {
   },
   run: {
     description:
-      'Run the jobs of a file in this process, each to its final outcome. Every row is checked before any job runs. Run the same command again to run the jobs that are left.',
+      'Run the jobs of a file in this process, each to its final outcome. Every row is checked before any job runs. To run the remaining jobs after a stop, run the same command again.',
     needsStore: false,
     arguments: [['[file]', 'the jobs as JSON, one per line; may be gzipped']],
     options: [
@@ -106,7 +112,7 @@ export const jobs = {
       ['--drain', 'stop when the queue is empty'],
       [
         '--concurrency <n>',
-        'how many short jobs to run at the same time; the same number of long jobs (score, data-files) may run in addition (default: PLATFORM_CONCURRENCY)',
+        'the maximum number of short jobs to run at the same time; as many long jobs (score, data-files) may run in addition (default: PLATFORM_CONCURRENCY)',
         numberOption(1, 1_000),
       ],
     ],
@@ -139,7 +145,7 @@ export const jobs = {
     required: [['--output <file>', `the file: ${OUTPUT_ENDINGS}`]],
     options: [
       ['--type <type>', `only jobs of this type: ${jobTypes.join(', ')}`, choiceOption(jobTypes)],
-      sinceOf('only jobs that ended since then'),
+      sinceOption('only jobs that ended since this time'),
       ...CSV_STYLE,
     ],
     examples: [
@@ -151,32 +157,33 @@ export const jobs = {
   'jobs cancel': {
     description:
       'Cancel jobs that have not sent a request yet, whether still queued or already taken by a worker. A job with many texts or ids stops between two requests, within seconds.',
-    arguments: [['[id...]', 'the ids of the jobs', collected(jobArgument)]],
+    arguments: [['[id...]', 'the ids of the jobs', repeatable(jobArgument)]],
     options: [['--batch <name>', 'cancel all chunks of this batch that have not ended', batchOption]],
     examples: ['jobs cancel nightly-1 nightly-2', 'jobs cancel --batch may'],
     load: () => import('../commands/jobs-cancel.ts'),
   },
   'jobs resolve': {
-    description: 'Settle a job whose outcome is unknown, after you have looked on the platform.',
+    description:
+      'Settle a job whose outcome is unknown, after checking on the platform whether it was executed.',
     arguments: [
       ['<id>', 'the id of the job', jobArgument],
       [
         '<status>',
-        'done: it was executed; failed: it was not, and redrive may reopen it',
+        'done: it was executed; failed: it was not, so redrive may run it again',
         ['done', 'failed'],
       ],
     ],
-    required: [['--note <text>', 'how you know it; stored in the result', filledOption]],
+    required: [['--note <text>', 'how you know; stored in the result', filledOption]],
     examples: ['jobs resolve nightly-1 failed --note "it is not in the list of executions"'],
     load: () => import('../commands/jobs-resolve.ts'),
   },
   redrive: {
     description:
-      'Return failed jobs to the queue. Without ids: all failed jobs that were not executed, and dead letters. Jobs that were cancelled, or that failed although the platform executed them, are returned only by id; jobs with an unknown outcome never are.',
-    arguments: [['[id...]', 'the ids of the jobs (default: see above)', collected(jobArgument)]],
+      'Return failed jobs to the queue. Without ids: all failed jobs that were not executed, and dead letters. Jobs that were cancelled, or that failed even though the platform executed them, are returned only by id; jobs with an unknown outcome are never returned.',
+    arguments: [['[id...]', 'the ids of the jobs (default: see above)', repeatable(jobArgument)]],
     options: [
       ['--batch <name>', 'score the failed rows of this batch, including cancelled ones', batchOption],
-      ['--executed', 'also return jobs that the platform executed; lists them before it asks'],
+      ['--executed', 'also return failed jobs that the platform executed; lists them before it asks'],
       YES,
     ],
     examples: ['redrive', 'redrive nightly-1', 'redrive --batch may', 'redrive --executed --yes'],

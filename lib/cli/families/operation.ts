@@ -1,5 +1,5 @@
 import type { CommandFamily } from '../command.ts';
-import { collected, decimalOption, limitOption, numberOption } from '../options/options.ts';
+import { decimalOption, numberOption, repeatable, sandboxLimit } from '../options/options.ts';
 
 /** Commands for setup and operation. */
 export const operation = {
@@ -14,21 +14,21 @@ export const operation = {
   },
   doctor: {
     description:
-      'Check settings, host, token, clock, bucket, queue, table, catalog and rights, in this order, and say how to fix what is wrong.',
+      'Check settings, host, token, clock, bucket, queue, table, catalog and permissions, in this order, and say how to fix what is wrong.',
     needsStore: false,
     examples: ['doctor', 'doctor --profile acme', 'doctor --json'],
     load: () => import('../commands/doctor.ts'),
   },
   pace: {
     description:
-      'Show the request budget that all workers share, and how much of it is used; pause or resume all workers, forget throttling, or limit their rate.',
+      'Show the request budget that all workers share, and how much of it is used; pause or resume all workers, reset throttling, or limit their rate.',
     options: [
       ['--pause', 'stop all workers from sending, within about a second, until --resume'],
       ['--resume', 'let all workers send again'],
-      ['--reset', 'forget past throttling: return to the full rate within a second'],
+      ['--reset', 'forget that the platform throttled: return to the full rate within a second'],
       [
         '--rate <n>',
-        'limit all workers together to this many requests a second; PLATFORM_RATE still applies if it is lower',
+        'limit all workers together to n requests a second; PLATFORM_RATE still applies if it is lower',
         decimalOption(0.001, 1e4),
       ],
     ],
@@ -40,17 +40,17 @@ export const operation = {
     needsStore: false,
     options: [
       ['--seed <n>', 'the seed of its records (default: 1)', numberOption(0, 4_294_967_295)],
-      ['--calculations <n>', 'how many calculations it has (default: 20000)', numberOption(0, 10_000_000)],
+      ['--calculations <n>', 'the number of its calculations (default: 20000)', numberOption(0, 10_000_000)],
       ['--latency <ms>', 'milliseconds to delay every response by (default: 0)', numberOption(0, 600_000)],
       [
         '--rate <n>',
-        'requests a second that it accepts; further ones get a 429 (default: no limit)',
+        'requests a second that it accepts; any more get a 429 (default: no limit)',
         decimalOption(0.01, 1e5),
       ],
       [
         '--limit <[operation=]n/unit>',
-        'another limit that is enforced with 429: 6/s in any second; 100/min or 5000/h in each minute or hour of the clock; score=0/s for one operation. May be repeated',
-        collected(limitOption),
+        'another limit: 6/s in any second; 100/min or 5000/h in each minute or hour of the clock; score=0/s for one operation. Requests over it get a 429. May be repeated',
+        repeatable(sandboxLimit),
       ],
       ['--faults <p>', 'the share of requests that fail, from 0 to 1 (default: 0)', decimalOption(0, 1)],
       [
@@ -76,7 +76,7 @@ export const operation = {
       ['--stack <name>', 'the name of the stack', String],
       [
         '--construct <id>',
-        'the instance, if the stack has several: the beginning of the names of its outputs',
+        'if the stack has several instances: which one, by the beginning of the names of its outputs',
       ],
     ],
     examples: ['env --stack platform-sync-acme'],

@@ -4,13 +4,13 @@ import {
   AT,
   CSV_STYLE,
   choiceOption,
+  DEFAULT_DEPENDENTS,
+  DEFAULT_LINK_HOURS,
+  DEFAULT_LISTED,
   decimalOption,
-  LINK_HOURS,
-  LISTED,
-  LISTED_DEPENDENTS,
-  limitOf,
+  listLimit,
   numberOption,
-  sinceOf,
+  sinceOption,
 } from '../options/options.ts';
 
 const KINDS = findableKinds;
@@ -47,11 +47,11 @@ export const questions = {
   },
   check: {
     description:
-      'Check your own rules: each *.sql in a folder is a rule, and the rows that it returns are violations. Its first comment has the title and severity: error or warn.',
+      'Check your own rules: each *.sql in a folder is a rule, and the rows that it returns are violations. Its first comment gives its title and severity: error or warn.',
     arguments: [['[folder]', 'the folder of the rules (default: rules)']],
     options: [
-      ['--junit <file>', 'also write the outcome as JUnit XML, for CI'],
-      limitOf(LISTED),
+      ['--junit <file>', 'also write the results as JUnit XML, for CI'],
+      listLimit('violations', DEFAULT_LISTED),
       ['--seconds <n>', 'stop a rule after this many seconds', numberOption(1, 1e6), 600],
       ['--memory <mb>', 'megabytes of memory for DuckDB', numberOption(100, 1e6), 1_000],
     ],
@@ -61,19 +61,17 @@ export const questions = {
   'where-used': {
     description:
       'Show everything that depends on a dataset, calculation, card, file or column, directly or indirectly.',
-    arguments: [
-      ['<id>', 'the id of the thing; for a file or directory, its path or its id; for a column, its name'],
-    ],
+    arguments: [['<id>', 'the id; for a file or directory, its path or its id; for a column, its name']],
     options: [
-      ['--kind <kind>', `only a thing of this kind: one of ${KINDS.join(', ')}`, choiceOption(KINDS)],
+      ['--kind <kind>', `what the id belongs to: one of ${KINDS.join(', ')}`, choiceOption(KINDS)],
       ['--dataset <id>', 'only the column of this dataset'],
       [
         '--hops <n>',
-        'follow at most this many steps from one thing to the next (default: any number)',
+        'follow at most n steps from one thing to the next (default: no limit)',
         numberOption(1, 1_000_000),
       ],
       AT,
-      limitOf(LISTED_DEPENDENTS),
+      listLimit('dependents', DEFAULT_DEPENDENTS),
     ],
     examples: [
       `where-used ${DATASET}`,
@@ -90,10 +88,10 @@ export const questions = {
       AT,
       ['--open', 'open the page with the default program for HTML'],
       ['--output <file>', 'where to write it, or - for standard output (default: report.html)'],
-      ['--link', 'print a link to the report in the store, for people without credentials'],
+      ['--link', 'print a link to the report in the store, which works without credentials'],
       [
         '--hours <n>',
-        `how long the link works (default: ${LINK_HOURS}; at most ${MAX_LINK_HOURS})`,
+        `how long the link works (default: ${DEFAULT_LINK_HOURS}; at most ${MAX_LINK_HOURS})`,
         numberOption(1, MAX_LINK_HOURS),
       ],
     ],
@@ -132,7 +130,7 @@ export const questions = {
     description:
       'Summarize what changed, what broke and who owns it, and which jobs failed: here, or in a Slack or Teams channel.',
     options: [
-      sinceOf('summarize what happened since then (default: 1d)'),
+      sinceOption('summarize what happened since this time (default: 1d)'),
       ['--to <slack|teams>', 'post it to the webhook in SYNC_DIGEST_URL', choiceOption(['slack', 'teams'])],
     ],
     examples: ['digest', 'digest --since 7d --json', 'digest --since 1d --to slack'],
@@ -142,7 +140,10 @@ export const questions = {
     description:
       'Serve the last snapshots, job results and scores to an AI assistant: a Model Context Protocol server on standard input and output.',
     options: [
-      ['--allow-submit', 'also offer tools that queue jobs; each needs a dry run and a confirmation first'],
+      [
+        '--allow-submit',
+        'also offer tools that queue jobs; each requires a dry run and a confirmation first',
+      ],
     ],
     json: false,
     examples: ['mcp', 'mcp --profile acme', 'mcp --allow-submit'],

@@ -3,11 +3,11 @@ import type { CommandFamily } from '../command.ts';
 import {
   batchOption,
   CSV_STYLE,
-  collected,
   ENCODING,
   filledOption,
   numberOption,
-  reader,
+  parserOf,
+  repeatable,
   SEPARATOR,
   topicOption,
   WHOLE_ROWS,
@@ -15,7 +15,7 @@ import {
 } from '../options/options.ts';
 
 /** Parses the SHA-256 of a text, and returns it in lower case. */
-const textHash = reader('a SHA-256, 64 hex digits', (text) =>
+const textHash = parserOf('a SHA-256, 64 hex digits', (text) =>
   /^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : undefined,
 );
 
@@ -34,8 +34,8 @@ export const scores = {
     arguments: [['<file>', 'the file of texts; may be gzipped']],
     required: [['--text <column>', 'the column with the text', filledOption]],
     options: [
-      ['--id <column>', 'the column with the row’s id (default: its line number)'],
-      ['--topic <name[=description]>', 'a topic to score; may be repeated', collected(topicOption)],
+      ['--id <column>', 'the column with the row’s id (default: the row’s line number)'],
+      ['--topic <name[=description]>', 'a topic to score; may be repeated', repeatable(topicOption)],
       ['--instructions <text>', 'additional instructions for the model'],
       ['--model <model>', 'the model (default: the platform’s own)'],
       ['--columns <a,b>', 'columns to copy into the scores', columnsOption],
@@ -44,7 +44,7 @@ export const scores = {
         'compare the scores with the labels in this column; allowed with one topic or none',
         filledOption,
       ],
-      ['--max-calls <n>', 'send nothing if more calls than this are needed', numberOption(0, 1_000_000_000)],
+      ['--max-calls <n>', 'send nothing if it needs more than n calls', numberOption(0, 1_000_000_000)],
       ['--dry-run', 'report how many calls it needs, but send nothing'],
       [
         '--batch <name>',
@@ -75,7 +75,7 @@ export const scores = {
   forget: {
     description: 'Erase one text, or all texts of a batch, with their scores and cache rows.',
     options: [
-      ['--text-hash <hash>', 'the SHA-256 of the text in hex, as recorded in the parts', textHash],
+      ['--text-hash <hash>', 'the SHA-256 of the text in hex, which is in the parts of the batch', textHash],
       ['--batch <name>', 'the batch, with all its texts', batchOption],
       ['--dry-run', 'only count what would be erased'],
       YES,

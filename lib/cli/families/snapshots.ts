@@ -9,12 +9,12 @@ import {
 import type { CommandFamily } from '../command.ts';
 import {
   ageOption,
-  collected,
-  LISTED,
-  limitOf,
+  DEFAULT_LISTED,
+  listLimit,
   numberOption,
-  reader,
-  sinceOf,
+  parserOf,
+  repeatable,
+  sinceOption,
   YES,
 } from '../options/options.ts';
 import { requestOptions } from '../options/request-options.ts';
@@ -26,27 +26,27 @@ const NO_TABLES = [
 const FORCE = ['--force', 'publish even if a gate refuses the run; the manifest records it'] as const;
 
 /** Parses a run's name, such as `20261121T091500Z-3fa9c1`. */
-const runArgument = reader('a run such as 20261121T091500Z-3fa9c1', (text) =>
+const runArgument = parserOf('a run such as 20261121T091500Z-3fa9c1', (text) =>
   isRunId(text) ? text : undefined,
 );
 
 /** Parses the argument `SOURCE` or `SOURCE.NAME`. */
-const placeArgument = reader(`one of ${sources.join(', ')}, or SOURCE.NAME`, parsePlace, sources);
+const placeArgument = parserOf(`one of ${sources.join(', ')}, or SOURCE.NAME`, parsePlace, sources);
 
 /** Parses a run's name, or `last`. */
 const runOrLast = (text: string): string => (text === 'last' ? text : runArgument(text));
 
 /** Parses the `NAME` of a place `SOURCE.NAME`. */
-const placeNameOption = reader('1 to 64 letters, digits, _ or -', (text) => placeName.safeParse(text).data);
+const placeNameOption = parserOf('1 to 64 letters, digits, _ or -', (text) => placeName.safeParse(text).data);
 
-/** An optional argument that names a place. `ifAbsent`: what is meant without the argument. */
+/** An optional argument for a place. `ifAbsent`: what its absence means, in words. */
 const placeOf = (ifAbsent: string) =>
   ['[source]', `one of ${sources.join(', ')}, or SOURCE.NAME (default: ${ifAbsent})`, placeArgument] as const;
 
 /** Commands that take, publish, list, compare and delete runs. */
 export const snapshots = {
   snapshot: {
-    description: `Copy records into the store and publish them. \`all\` repeats every snapshot that has been published; or name one source: ${sources.join(', ')}.`,
+    description: `Copy records into the store and publish them: all that have been published before (\`all\`), or one source: ${sources.join(', ')}.`,
     needsStore: false,
     json: false,
     examples: ['snapshot all', 'snapshot calculations', 'snapshot calculations --resume last'],
@@ -63,7 +63,7 @@ export const snapshots = {
   publish: {
     description: 'Publish a finished run that a gate refused.',
     arguments: [
-      ['<source>', 'the source of the run, or SOURCE.NAME for a place of its own', placeArgument],
+      ['<source>', 'the source of the run, or SOURCE.NAME', placeArgument],
       ['<run>', 'the run, such as 20261121T091500Z-3fa9c1', runArgument],
     ],
     options: [FORCE, NO_TABLES],
@@ -84,15 +84,15 @@ export const snapshots = {
     description: 'Show what changed between two published runs.',
     arguments: [
       placeOf('every published source'),
-      ['[old]', 'the earlier run (default: the run with which NEW was compared when it was published)'],
+      ['[old]', 'the earlier run (default: the one that NEW was compared with when it was published)'],
       ['[new]', 'the later run (default: the last published run)'],
     ],
     options: [
-      sinceOf('compare with the last published run that began before this time'),
-      limitOf(LISTED),
+      sinceOption('compare with the last published run that began before this time'),
+      listLimit('changes', DEFAULT_LISTED),
       [
         '--memory <mb>',
-        'megabytes of memory for comparing records that are in a different order',
+        'megabytes of memory to compare records whose order has changed',
         numberOption(1, 100_000),
         128,
       ],
@@ -102,16 +102,16 @@ export const snapshots = {
   },
   prune: {
     description:
-      'Delete old runs: their records, Parquet, changes and partitions, and their files under work/. The newest published run of each place is kept. With --jobs: shrink old jobs in the ledger to their outcome; stored results are kept.',
+      'Delete old runs: their records, Parquet, changes and partitions, and their files under work/. The newest published run of each place is kept. With --jobs: reduce old jobs in the ledger to their outcome; stored results are kept.',
     arguments: [placeOf('every place')],
     options: [
       ['--keep <n>', 'keep this many of the newest published runs of each place', numberOption(1, 100_000)],
       [
         '--older-than <time>',
-        'delete runs that began before this (with --jobs: jobs that ended before it): an age such as 90d or 12w, counted back from the newest run or job, or a date',
+        'delete runs that began before this time (with --jobs: reduce jobs that ended before it): an age such as 90d or 12w, counted back from the newest run or job, or a date',
         ageOption,
       ],
-      ['--jobs', 'shrink old jobs in the ledger to their outcome; needs --older-than'],
+      ['--jobs', 'reduce old jobs in the ledger to their outcome; needs --older-than'],
       ['--dry-run', 'only list what would be deleted'],
       YES,
     ],
@@ -125,7 +125,7 @@ export const snapshots = {
   tables: {
     description: 'Build the SQL tables for published runs that do not have them yet.',
     arguments: [
-      ['[place...]', `any of ${sources.join(', ')}, SOURCE.NAME (default: all)`, collected(placeArgument)],
+      ['[place...]', `any of ${sources.join(', ')}, SOURCE.NAME (default: all)`, repeatable(placeArgument)],
     ],
     examples: ['tables', 'tables calculations cards'],
     load: () => import('../commands/tables.ts'),
@@ -137,7 +137,7 @@ function snapshotCommands(): { readonly [S in Source as `snapshot ${S}`]: Return
   return Object.fromEntries(commands);
 }
 
-/** The commands of all sources differ only in the options that select records. */
+/** The command that copies a source. The commands of all sources differ only in the options that select records. */
 function snapshotOf(source: Source) {
   const { takes, examples } = sourceDefinitions[source];
   return {

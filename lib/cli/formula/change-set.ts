@@ -16,8 +16,9 @@ const rowSchema = z.object({
 
 const setSchema = z.object({ version: z.literal(1), name: z.string(), rows: z.array(rowSchema) });
 
-/** Formulas that are set together, with the name by which they can be undone. */
+/** Formulas that are set together. `name`: the name under which they can be undone. */
 type ChangeSet = z.infer<typeof setSchema>;
+/** A formula of a change set. */
 export type SetRow = z.infer<typeof rowSchema>;
 
 /**
@@ -29,8 +30,8 @@ export async function withFormulasBefore(
   store: Store,
   { name: set, rows, ids }: Omit<ChangeSet, 'version'> & { readonly ids: readonly string[] },
 ): Promise<readonly SetRow[]> {
-  const begun = await findChangeSet(store, set);
-  if (begun !== undefined && changesOf(begun.rows) === changesOf(rows)) return begun.rows;
+  const stored = await findChangeSet(store, set);
+  if (stored !== undefined && changesOf(stored.rows) === changesOf(rows)) return stored.rows;
   const known: SetRow[] = [];
   const contradicted: string[] = [];
   const formulas = await formulasBefore(
@@ -56,14 +57,14 @@ export async function withFormulasBefore(
   const lost = known.filter(({ id, was }) => was === null && !ids.includes(id));
   if (contradicted.length > 0)
     throw new UsageError(
-      `\`was\` contradicts our own log of formulas; nothing was sent:\n${firstOf(contradicted, MAX_LINES).join('\n')}\n  ${anyway(lost)}`,
+      `\`was\` contradicts the stored formulas; nothing was sent:\n${firstOf(contradicted, MAX_LINES).join('\n')}\n  ${anyway(lost)}`,
     );
   if (lost.length === 0) return known;
   const named = lost.map(
     ({ id, name }) => `calculation ${id}${name === null ? '' : ` ${JSON.stringify(name)}`}`,
   );
   throw new UsageError(
-    lostFault(named, { undone: 'sent', from: 'add them in a column `was`, or ', way: anyway(lost) }),
+    lostFault(named, { undone: 'sent', from: 'add them in a column `was`, or ', remedy: anyway(lost) }),
   );
 }
 
@@ -89,9 +90,9 @@ export async function ourUpdates(store: Store, { id, expression }: { id: string;
 const keyOf = (name: string) => `formulas/sets/${name}/_set.json`;
 
 /**
- * Stores a set before it is sent, because the earlier formulas are not known afterwards. Throws `UsageError` if
- * another set has its name. Also throws if the set was applied and we have set another formula since: its jobs
- * are done, so they would not run again.
+ * Stores a set before it is sent, because the earlier formulas are unknown afterwards. Throws `UsageError` if another
+ * set has its name, or if the set was applied and we have set another formula since then: its jobs have ended, so they
+ * would not run again.
  */
 export async function storeChangeSet(store: Store, set: ChangeSet): Promise<void> {
   const { name, rows } = set;
@@ -129,19 +130,20 @@ export async function lostFormulas(store: Store, ids: Iterable<string>): Promise
 }
 
 /**
- * The error for updates that could not be undone: the platform has no history, and returns a formula only after
- * an update. `calculations`: their labels. `from`: another way to supply the formulas. `way`: how to set them anyway.
+ * The message for updates that could not be undone: the platform has no history, and returns a formula only after an
+ * update. `calculations`: their names for the message. `undone`: what was not done, such as `sent`. `from`: another way
+ * to supply the formulas. `remedy`: how to set them anyway.
  */
 export const lostFault = (
   calculations: readonly string[],
-  { undone, way, from = '' }: { readonly undone: string; readonly way: string; readonly from?: string },
+  { undone, remedy, from = '' }: { readonly undone: string; readonly remedy: string; readonly from?: string },
 ): string =>
-  `the current text of these formulas is not known, so the change could not be undone; nothing was ${undone}:\n${firstOf(calculations, MAX_LINES).join('\n')}\n  To make it known: ${from}import them (formula import)\n  ${way}`;
+  `the current text of these formulas is unknown, so the change could not be undone; nothing was ${undone}:\n${firstOf(calculations, MAX_LINES).join('\n')}\n  To make it known: ${from}import them (formula import)\n  ${remedy}`;
 
-/** Maximum lines of an error. */
+/** Maximum formulas or rows that a message lists. */
 export const MAX_LINES = 50;
 
-/** Throws `UsageError` for formula updates that could not be undone. */
+/** Throws `UsageError` for updates of the calculations `ids` that could not be undone. */
 export async function refuseLost(
   openStore: () => Promise<Store>,
   ids: ReadonlySet<string>,

@@ -5,7 +5,7 @@ import { readSyncSettings } from '../../settings.ts';
 import type { OddRows } from '../../text/index.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { refuseLost } from '../formula/change-set.ts';
-import { jsonOf, readText, sureEncoding } from '../options/files.ts';
+import { confirmedEncoding, jsonOf, readText } from '../options/files.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import {
   counted,
@@ -21,13 +21,16 @@ type JobFileOptions = Parameters<typeof checkJobFile>[0];
 
 /** Reads and checks all jobs of a file, and prints warnings about them. Throws `UsageError` with every fault. */
 export async function checkedJobs(
-  /** A file of jobs, or with a template the rows from which they are built. */
+  /** `file`: the file of jobs, or with a template the CSV from whose rows they are built. */
   options: Pick<JobFileOptions, 'file' | 'text' | 'name' | 'encoding' | 'separator' | 'wholeRows'> & {
     readonly template?: string;
-    /** False: formulas may be replaced even if it cannot be undone. */
+    /** False: formulas may be replaced even if that cannot be undone. */
     readonly undo?: boolean;
   },
-  /** `undone`: what would have happened to the jobs, such as `sent`. `isChecked`: their formulas were checked before. */
+  /**
+   * `undone`: what was not done with the jobs, such as `sent`. `isChecked`: their formulas have already been
+   * checked.
+   */
   parts: Pick<JobFileOptions, 'ids'> & { readonly undone: string; readonly isChecked?: true },
   terminal: Terminal,
 ): Promise<JobFile> {
@@ -37,7 +40,7 @@ export async function checkedJobs(
   const allow = readAllow(readSyncSettings(terminal.environment).SYNC_ALLOW);
   const json = template === undefined ? {} : { template: await readTemplate(template, terminal) };
   const { signal } = terminal;
-  const encoding = text === undefined ? await sureEncoding(file, flags.encoding, terminal) : undefined;
+  const encoding = text === undefined ? await confirmedEncoding(file, flags.encoding, terminal) : undefined;
   const checked = await checkJobFile({
     file,
     text,
@@ -53,8 +56,9 @@ export async function checkedJobs(
   if (!('faults' in checked)) {
     if (!isChecked) warnOf(file, checked.warnings, terminal);
     reportOdd(file, checked.odd, terminal);
-    const way = 'To set them anyway: --no-undo';
-    if (undo && !isChecked) await refuseLost(() => openStoreOf(terminal), checked.replaced, { undone, way });
+    const remedy = 'To set them anyway: --no-undo';
+    if (undo && !isChecked)
+      await refuseLost(() => openStoreOf(terminal), checked.replaced, { undone, remedy });
     return checked;
   }
   const [where, expected] =
@@ -65,7 +69,7 @@ export async function checkedJobs(
   throw new UsageError(`${where}: expected ${expected}; nothing was ${undone}:\n${faults}`);
 }
 
-/** Prints the parts of a file that the platform may refuse. */
+/** Prints warnings about what the platform may refuse. */
 export function warnOf(file: string, lines: readonly string[], { err }: Terminal): void {
   const first = firstOf(lines, MAX_WARNINGS).join('\n');
   if (first !== '') err(shownLines(`${file}: the platform may refuse:\n${first}`));
@@ -91,11 +95,11 @@ async function readTemplate(file: string, terminal: Terminal): Promise<unknown> 
   );
 }
 
-/** Says how jobs are identified, and how many of them had ended before. */
+/** Lines about how jobs are identified, and how many of them had already ended. */
 export function setWords(name: string | undefined, before: EndedCounts | undefined): readonly string[] {
   const known =
     name === undefined
-      ? 'a job is identified by its id; without one, by its template and row. To run all jobs again: --name NAME'
+      ? 'a job is identified by its id, or without an id by its template and row. To run all jobs again: --name NAME'
       : `set ${name}: to run all jobs again, use another --name`;
   if (before === undefined) return [known];
   const { otherContent } = before;
@@ -111,7 +115,7 @@ export function endedWords({ ended, firstMs, lastMs }: EndedCounts): string {
   return `${number(ended)} had ended before${when}`;
 }
 
-/** How many jobs had ended before, for JSON. */
+/** How many jobs had already ended, for JSON. */
 export const endedFacts = (before: EndedCounts | undefined) => ({
   hadEndedBefore: before?.ended ?? null,
   ...(before === undefined || before.ended === 0
@@ -125,14 +129,14 @@ export function maxCost({ calls }: JobFile, before: EndedCounts | undefined, { e
   return moneyFor(readSyncSettings(environment).PLATFORM_PRICES, Object.fromEntries(left));
 }
 
-/** The words of a dry run: the first jobs, if they were built from rows, and the number of jobs. */
+/** The lines of a dry run: the first jobs, if they were built from rows, and the number of jobs. */
 export const dryRunWords = (count: number, first: readonly string[], noun: string, done: string) => [
   ...first,
   ...(first.length > 0 && count > first.length ? [`and ${counted(count - first.length, noun)} more`] : []),
   `${counted(count, noun)} would be ${done}; nothing was ${done}`,
 ];
 
-/** The file with the jobs of a command: a file of jobs, or a CSV with a template. Throws `UsageError` for any other. */
+/** The file of the jobs: a file of jobs, or a CSV. Throws `UsageError` unless exactly one was given. */
 export function fileOfJobs(
   command: string,
   file: string | undefined,
@@ -141,7 +145,7 @@ export function fileOfJobs(
   oneGiven({ 'a file of jobs': file, '--from-csv': fromCsv }, 'needed');
   if ((fromCsv === undefined) !== (template === undefined))
     throw new UsageError(
-      `${command}: --from-csv and --template need each other, got only ${fromCsv === undefined ? '--template' : '--from-csv'}`,
+      `${command}: expected both --from-csv and --template, got only ${fromCsv === undefined ? '--template' : '--from-csv'}`,
     );
   return file ?? fromCsv ?? '-';
 }

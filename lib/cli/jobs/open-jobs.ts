@@ -5,8 +5,8 @@ import { openStoreOf } from '../options/from-settings.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /**
- * Opens the ledger, and the batches of texts, in the configured table, without the platform. Throws
- * `SettingsError` without a table.
+ * Opens the ledger and the batches of texts in the configured table. Does not need the platform. Throws
+ * `SettingsError` if no table is set.
  */
 export async function openJobs(terminal: Terminal) {
   needed(readSyncSettings(terminal.environment), 'SYNC_TABLE');

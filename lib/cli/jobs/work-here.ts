@@ -10,8 +10,8 @@ import { clockTime } from '../terminal/log-lines.ts';
 import { createProgress, LINE_EVERY_MS, onTimer } from '../terminal/progress.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';
 
-/** A job that ended. */
-type Ended = Pick<EndedJob, 'id' | 'status' | 'error'> & Partial<EndedJob>;
+/** How a job ended; for a refused message only its id, status and error are known. */
+type JobEnd = Pick<EndedJob, 'id' | 'status' | 'error'> & Partial<EndedJob>;
 
 type JobsHere<Back> = {
   readonly name: 'run' | 'work';
@@ -21,24 +21,24 @@ type JobsHere<Back> = {
   readonly of: number | Pick<Queue, 'counts'>;
   readonly concurrency: number | undefined;
   readonly isEndless: boolean;
-  /** Whether to stop if the platform refuses the token, so that a person can fix it. */
+  /** Whether to stop if the platform refuses the token, so that the user can replace it. */
   readonly endsWithToken: boolean;
   /** Stops after this many formulas in a row were stored as INVALID. Default: never. */
   readonly maxInvalid?: number | undefined;
   /**
-   * The error of a job whose message is refused, if the job then counts as failed. Default: only the refusal
-   * is counted.
+   * The error of a job whose message is refused, which then counts as failed too. Default: only the refusal is
+   * counted.
    */
   readonly refusal?: EndedJob['error'];
 };
 
-/** How many failed, and how many unknown jobs are listed. All of them are counted. */
-const MAX_NAMED = 20;
+/** Maximum failed jobs, and maximum unknown jobs, that are listed. All of them are counted. */
+const MAX_LISTED = 20;
 
 /** Time between two reads of the queue's counts for the progress line, in milliseconds. */
-const LOOK_EVERY_MS = 3_000;
+const COUNT_EVERY_MS = 3_000;
 
-/** Runs jobs in this process until none is left or it is stopped. Shows the progress and counts the outcomes. */
+/** Runs jobs in this process until none is left or it is stopped. Shows the progress, and counts the outcomes. */
 export async function runJobsHere<Back>(jobs: JobsHere<Back>, terminal: Terminal) {
   const { settings } = jobs;
   const token = createTokenWatch(settings);
@@ -47,7 +47,7 @@ export async function runJobsHere<Back>(jobs: JobsHere<Back>, terminal: Terminal
     uses: ['SYNC_EVENT_BUS', 'SYNC_SNAPSHOT_FUNCTION'],
   });
   const invalid = new AbortController();
-  let inARow = 0;
+  let invalidInARow = 0;
   const worker = await openLocalWorker(session, {
     signal: AbortSignal.any([terminal.signal, token.signal, invalid.signal]),
     concurrency: jobs.concurrency ?? settings.PLATFORM_CONCURRENCY,
@@ -55,8 +55,8 @@ export async function runJobsHere<Back>(jobs: JobsHere<Back>, terminal: Terminal
     onEnded(job, where) {
       view.onEnded(job);
       if (where === 'elsewhere') return;
-      inARow = job.error?.kind === INVALID_FORMULA ? inARow + 1 : 0;
-      if (inARow === jobs.maxInvalid) invalid.abort();
+      invalidInARow = job.error?.kind === INVALID_FORMULA ? invalidInARow + 1 : 0;
+      if (invalidInARow === jobs.maxInvalid) invalid.abort();
     },
   });
   using view = createView(jobs, session.callCounts, terminal);
@@ -75,9 +75,10 @@ export async function runJobsHere<Back>(jobs: JobsHere<Back>, terminal: Terminal
 }
 
 /**
- * Detects that the platform refuses the token, so that a person can fix it before every further job is refused. A token
- * from a secret is read again after its first refusal. So it counts as refused after the second refusal, if also the
- * breaker has stopped jobs. The breaker alone is not enough, since another worker's token may have caused it.
+ * Detects that the platform refuses the token, so that the user can replace it before every other job is refused. A
+ * token from a secret is read again after its first refusal, so it counts as refused only after its second refusal, and
+ * only if the breaker has stopped jobs. The breaker by itself is not enough, since another worker's token may have
+ * caused it.
  */
 export function createTokenWatch(
   options: Pick<Settings, 'PLATFORM_BASE_URL' | 'PLATFORM_TOKEN' | 'PLATFORM_TOKEN_SECRET'>,
@@ -91,7 +92,7 @@ export function createTokenWatch(
   const setting =
     PLATFORM_TOKEN === undefined ? `${PLATFORM_TOKEN_SECRET} (PLATFORM_TOKEN_SECRET)` : 'PLATFORM_TOKEN';
   return {
-    /** Aborted once the token is refused. */
+    /** Aborted when it is certain that the token is refused. */
     get signal(): AbortSignal {
       return stop.signal;
     },
@@ -110,14 +111,14 @@ export function createTokenWatch(
     /** The message about a refused token; undefined if it was not refused. */
     refusal: () =>
       stop.signal.aborted
-        ? `platform-sync: ${new URL(PLATFORM_BASE_URL).host} refused the token in ${setting} (401): is it correct, and neither expired nor revoked? No job was done with it; all jobs were returned to the queue`
+        ? `platform-sync: ${new URL(PLATFORM_BASE_URL).host} refused the token in ${setting} (401): check that it is correct, and neither expired nor revoked. No job was done with it; all jobs were returned to the queue`
         : undefined,
   };
 }
 
 /**
- * Counts how jobs end, and lists the first failed and unknown jobs. If a message is delivered again, its job counts
- * again. Shows the progress; at a terminal, it also prints each job that comes from a queue.
+ * Shows the progress, counts the outcomes of jobs, and lists the first failed and unknown jobs. At a terminal, it also
+ * prints each job that comes from a queue. If a message is delivered again, its job is counted again.
  */
 function createView(
   { name, of, isEndless, refusal }: Omit<JobsHere<unknown>, 'work'>,
@@ -138,19 +139,19 @@ function createView(
     const left = total === null ? [] : [`${total - records} left`];
     progress.update({ records, total, also: [`${counts.failed + counts.unknown} failed`, ...left] });
   };
-  const look = async () => {
+  const countQueue = async () => {
     // If the queue fails, the worker ends and reports it.
     const found = await queue?.counts().catch(() => undefined);
     known = found && allEnded() + found.waiting + found.inFlight + found.delayed;
     show();
   };
-  const everyMs = screen === undefined ? LINE_EVERY_MS : LOOK_EVERY_MS;
-  const looking = queue && onTimer(everyMs, () => void look());
+  const everyMs = screen === undefined ? LINE_EVERY_MS : COUNT_EVERY_MS;
+  const counting = queue && onTimer(everyMs, () => void countQueue());
   show();
-  const onEnded = (job: Ended) => {
+  const onEnded = (job: JobEnd) => {
     const { id, status, error } = job;
     counts[status] += 1;
-    if (status !== 'done' && counts[status] <= MAX_NAMED)
+    if (status !== 'done' && counts[status] <= MAX_LISTED)
       notDone.push({ id, status, reason: error?.message ?? '', advice: adviceSentence(id, status, error) });
     show();
     if (queue !== undefined && screen !== undefined) err(shown(`${clockTime(Date.now())} ${describe(job)}`));
@@ -164,16 +165,16 @@ function createView(
       if (refusal !== undefined) onEnded({ id, status: 'failed', error: refusal });
     },
     [Symbol.dispose]() {
-      looking?.[Symbol.dispose]();
+      counting?.[Symbol.dispose]();
       progress.end();
     },
   };
 }
 
-/** Maximum characters of an id that are printed: a longer id would hide the rest of the line. */
+/** Maximum characters of an id that are printed. A longer id would push the rest of the line off the screen. */
 const MAX_ID_LENGTH = 60;
 
-const describe = ({ id, type, status, tookMs, error }: Ended): string =>
+const describe = ({ id, type, status, tookMs, error }: JobEnd): string =>
   [
     `${status}: ${type} ${shortened(id, MAX_ID_LENGTH)}`,
     ...(tookMs === undefined ? [] : [`, ${(tookMs / 1_000).toFixed(1)} s`]),

@@ -23,16 +23,16 @@ export async function readText(
 ): Promise<string> {
   const isInput = file === '-';
   const bytes = await (isInput ? readInput() : readFile(file)).catch((error: unknown) => {
-    throw fileError(file, 'a file that can be read, or - for standard input', error);
+    throw fileError(file, 'a readable file, or - for standard input', error);
   });
   return readWholeText(bytes, { ...options, name: isInput ? 'standard input' : file });
 }
 
 /**
- * The encoding of a file whose rows are sent. If it is in doubt, shows the first rows and asks. Throws
- * `TextError` without a terminal to ask at.
+ * The encoding of a file whose rows are sent. If it is in doubt, shows the first rows and asks the user. Throws
+ * `TextError` if there is no terminal to ask.
  */
-export async function sureEncoding(
+export async function confirmedEncoding(
   file: string,
   encoding: string | undefined,
   { dialog, err, signal }: Pick<Terminal, 'dialog' | 'err' | 'signal'>,
@@ -45,10 +45,10 @@ export async function sureEncoding(
   if (dialog === undefined) throw doubt;
   err(shownLines(doubt.message));
   using questions = createQuestions(dialog, signal);
-  const typed = await questions.ask(`the encoding of ${shown(file)} (Ctrl-C if none is right)`, likeliest);
+  const typed = await questions.ask(`the encoding of ${shown(file)} (Ctrl-C to stop)`, likeliest);
   signal.throwIfAborted();
   if (typed === undefined) throw doubt;
-  return sureEncoding(file, typed, { dialog, err, signal });
+  return confirmedEncoding(file, typed, { dialog, err, signal });
 }
 
 /** Parses JSON; undefined if it is not valid. */
@@ -60,28 +60,28 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-/** Throws `UsageError` unless a file can be read more than once, as a pipe cannot. */
+/** Throws `UsageError` unless the file can be read more than once (a pipe cannot). */
 export async function checkFile(file: string): Promise<void> {
   const expected = 'a file that can be read more than once';
   if (file === '-') throw fileError('FILE', expected, '-, standard input: save it as a file first');
   const found = await stat(file).catch((error: unknown) => {
-    throw fileError(file, 'a file that can be read', error);
+    throw fileError(file, 'a readable file', error);
   });
   if (!found.isFile()) throw fileError(file, expected, kindOf(found));
 }
 
 const kindOf = (found: Stats) => (found.isDirectory() ? 'a folder' : 'something else');
 
-/** The format of the file that `--output` names, checked before anything is sent. Throws `UsageError`. */
+/** The format of the file of `--output`. Commands call it before they send anything. Throws `UsageError`. */
 export async function checkedOutputFile(file: string): Promise<OutputFormat> {
   const format = outputFormat(file);
   if (format === undefined)
-    throw fileError(`--output ${file}`, `a name that ends in ${OUTPUT_ENDINGS}`, 'another one');
+    throw fileError(`--output ${file}`, `a name that ends in ${OUTPUT_ENDINGS}`, 'another ending');
   await checkWritable(file);
   return format;
 }
 
-/** Throws `UsageError` unless an option names a file that can be written or created. */
+/** Throws `UsageError` unless `file` can be written or created. `option`: the option that was given, for the error. */
 export async function checkWritable(file: string, option = '--output'): Promise<void> {
   const there = await stat(file).catch(() => undefined);
   if (there?.isFile() === false) throw fileError(`${option} ${file}`, 'a file', kindOf(there));
@@ -92,8 +92,8 @@ export async function checkWritable(file: string, option = '--output'): Promise<
   });
 }
 
-/** Says that the output is in UTF-8 because its source's encoding lacks a character of it; otherwise empty. */
-export const otherEncoding = (written: string, source: string | undefined): string =>
+/** Words for an output that is in UTF-8 because the input's encoding lacks one of its characters; otherwise ''. */
+export const encodingNote = (written: string, source: string | undefined): string =>
   written === 'utf-8' && source !== undefined && source !== 'utf-8'
     ? `, in UTF-8 with a byte order mark, since not all characters exist in ${source}`
     : '';
@@ -110,7 +110,7 @@ export async function checkedOutput(
   const format = await checkedOutputFile(output);
   const [input, there] = await Promise.all([stat(file), stat(output).catch(() => undefined)]);
   if (there?.ino === input.ino && there.dev === input.dev)
-    throw fileError(`--output ${output}`, 'another file than the file that is read', 'the same file');
+    throw fileError(`--output ${output}`, 'another file than the input', 'the input itself');
   return format;
 }
 

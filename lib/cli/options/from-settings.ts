@@ -7,7 +7,8 @@ import { asUsage } from '../errors/usage-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /**
- * Opens a session for a command. `uses`: the settings of the command that need an AWS client. Throws `SettingsError`, or
+ * Opens a session for a command. `uses`: the settings that the command uses, some of which need an AWS client.
+ * Throws `SettingsError`, or
  * `PeerMissingError` for clients that are not installed.
  */
 export function openSessionOf(

@@ -13,7 +13,7 @@ function invalid(expected: string, text: string, names: readonly string[] = []):
 /**
  * Creates the parser of an option or argument. It throws an error with `expected` if `read` returns undefined.
  */
-export const reader =
+export const parserOf =
   <Value>(expected: string, read: (text: string) => Value | undefined, names?: readonly string[]) =>
   (text: string): Value => {
     const value = read(text);
@@ -23,7 +23,7 @@ export const reader =
 
 /** Creates the parser of a number from `min` to `max`, both included. */
 export const decimalOption = (min: number, max: number, kind: 'number' | 'whole number' = 'number') =>
-  reader(`a ${kind} from ${min} to ${max}`, (text) => {
+  parserOf(`a ${kind} from ${min} to ${max}`, (text) => {
     const value = text.trim() === '' ? Number.NaN : Number(text);
     const isValid = value >= min && value <= max && (kind === 'number' || Number.isInteger(value));
     return isValid ? value : undefined;
@@ -32,16 +32,16 @@ export const decimalOption = (min: number, max: number, kind: 'number' | 'whole 
 /** Creates the parser of a whole number from `min` to `max`, both included. */
 export const numberOption = (min: number, max: number) => decimalOption(min, max, 'whole number');
 
-/** Creates the parser of one of `names`, in upper or lower case. */
+/** Creates the parser of a value that must be one of `names`, in upper or lower case. */
 export const choiceOption = <const Names extends readonly string[]>(names: Names) =>
-  reader(
+  parserOf(
     `one of ${names.join(', ')}`,
     (text): Names[number] | undefined => names.find((each) => each.toLowerCase() === text.toLowerCase()),
     names,
   );
 
 /** Creates the parser of an option or argument that may be repeated. `read` parses one value. */
-export const collected =
+export const repeatable =
   <Value>(read: (text: string) => Value) =>
   (text: string, before: readonly Value[] = []): readonly Value[] => [...before, read(text)];
 
@@ -62,23 +62,23 @@ export function topicOption(text: string): { readonly topic: string; readonly de
  * Checks a limit of the sandbox: `6/s`, `100/min` or `5000/h`, optionally after `OPERATION=`. The sandbox itself
  * checks the name of the operation.
  */
-export function limitOption(text: string): string {
+export function sandboxLimit(text: string): string {
   if (/^([a-z-]+=)?\d+(\.\d+)?\/(s|min|h)$/.test(text)) return text;
   throw invalid('a limit such as 6/s, 100/min, 5000/h or score=0/s', text);
 }
 
-/** The defaults of `--limit` where changes are listed, without and with `--json`. */
-export const LISTED = 20;
-export const LISTED_JSON = 1_000;
+/** How many changes or violations are listed without `--limit`: in words, and with `--json`. */
+export const DEFAULT_LISTED = 20;
+export const DEFAULT_LISTED_JSON = 1_000;
 
 /** How many dependents `where-used` lists by default without `--json`. */
-export const LISTED_DEPENDENTS = 50;
+export const DEFAULT_DEPENDENTS = 50;
 
 const UNIT_MS = { h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
 const MOMENT = 'an age such as 12h, 7d or 4w, or a date such as 2026-11-21 or 2026-11-21T09:15:00Z';
 
-/** Parses an age, a date (which means its start in UTC) or a time, to a past time in epoch milliseconds. */
+/** Parses an age, a date (which means its start in UTC) or a time. Returns a past time in epoch milliseconds. */
 function momentOption(text: string): number {
   const [, count, unit] = /^(\d{1,6})([hdw])$/.exec(text) ?? [];
   const nowMs = Date.now();
@@ -92,7 +92,7 @@ function momentOption(text: string): number {
 
 /**
  * Parses a past time for commands that delete. An age counts back from the newest stored run or job, or from the
- * clock if that is earlier. So a clock that is ahead does not make anything look older.
+ * current time if that is earlier. So a clock that is wrongly ahead does not make anything look older.
  */
 export function ageOption(text: string): (newestMs: number) => number {
   const momentMs = momentOption(text);
@@ -101,25 +101,25 @@ export function ageOption(text: string): (newestMs: number) => number {
 }
 
 /** Parses the name of a batch of texts. */
-export const batchOption = reader(
+export const batchOption = parserOf(
   `1 to ${MAX_BATCH_NAME_LENGTH} characters from A-Z a-z 0-9 . _ : -, not beginning with -, and not "." or ".."`,
   (text) => (isBatchName(text) && !text.startsWith('-') ? text : undefined),
 );
 
 /** Parses a value that is not blank. */
-export const filledOption = reader('a value that is not empty', (text) =>
+export const filledOption = parserOf('a value that is not empty', (text) =>
   text.trim() === '' ? undefined : text,
 );
 
 /** Parses the name of a set of jobs or formulas. */
-export const setName = reader('at most 80 letters, digits, _, . and -', (text) =>
+export const setName = parserOf('at most 80 letters, digits, _, . and -', (text) =>
   /^[A-Za-z0-9][\w.-]{0,79}$/.test(text) ? text : undefined,
 );
 
 /** The default number of hours for which a link to the report works. */
-export const LINK_HOURS = 24;
+export const DEFAULT_LINK_HOURS = 24;
 
-export const YES = ['--yes', 'do not ask first; needed if there is no terminal to ask at'] as const;
+export const YES = ['--yes', 'do not ask for confirmation; required if there is no terminal'] as const;
 
 export const ENCODING = [
   '--encoding <label>',
@@ -133,17 +133,21 @@ export const SEPARATOR = [
 
 export const WHOLE_ROWS = [
   '--whole-rows',
-  'read each line of the CSV as a row, even if two short lines look like one row with a line break',
+  'do not join lines: treat each line as a row, even if a row seems to continue on the next line',
 ] as const;
 
 /** The options for how a CSV is written. */
 export const CSV_STYLE = [
-  ['--csv-for <program>', 'excel: a CSV in UTF-8 with a byte order mark', choiceOption(['excel'])],
+  [
+    '--csv-for <program>',
+    'the program that will open the CSV; excel: in UTF-8 with a byte order mark',
+    choiceOption(['excel']),
+  ],
   ['--csv-safe', 'put an apostrophe before cells that a spreadsheet would run as a formula: = + - @'],
 ] as const;
 
 /** The option `--since`; `help` says what it does. */
-export const sinceOf = (help: string) =>
+export const sinceOption = (help: string) =>
   ['--since <time>', `${help}: an age (12h, 7d, 4w) or a date`, momentOption] as const;
 
 /** The option `--at`: read the store as of a time, in epoch milliseconds. */
@@ -157,10 +161,10 @@ export const AT = [
   },
 ] as const;
 
-/** The option `--limit`; `listed` is its default without `--json`. */
-export const limitOf = (listed: number) =>
+/** The option `--limit`. `things`: what is listed, in words. `byDefault`: how many without `--json`. */
+export const listLimit = (things: string, byDefault: number) =>
   [
     '--limit <n>',
-    `list at most this many (default: ${listed}; with --json: ${LISTED_JSON})`,
+    `the maximum number of ${things} to list (default: ${byDefault}; with --json: ${DEFAULT_LISTED_JSON})`,
     numberOption(0, 1e6),
   ] as const;

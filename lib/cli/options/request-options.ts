@@ -13,9 +13,9 @@ import { openTableFile, TextError } from '../../text/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { jsonOf, readText } from './files.ts';
-import { collected, reader } from './options.ts';
+import { parserOf, repeatable } from './options.ts';
 
-/** What the fields of a request are called in messages. */
+/** The options that set the fields of a request, for messages. */
 type FieldNames = Readonly<Partial<Record<string, string>>>;
 
 /** An option of the command of a source. */
@@ -25,23 +25,23 @@ type RequestOption = (typeof sourceDefinitions)[Source]['options'][number];
 export const requestOptions = (source: Source): readonly Option[] =>
   sourceDefinitions[source].options.map(optionOf);
 
-/** The names of the source's options that were given to the command. */
-export const optionsGiven = (command: Command, source: Source): readonly string[] =>
-  given(command, source).map(({ name }) => name);
+/** The names of the source's options that the user typed. */
+export const typedOptionNames = (command: Command, source: Source): readonly string[] =>
+  typedOptions(command, source).map(({ name }) => name);
 
-/** The request that the options describe, checked like that of a message. Throws `UsageError` with every fault. */
+/** The request that the options describe, checked like a request in a message. Throws `UsageError` with every fault. */
 export async function readRequest(
   command: Command,
   source: Source,
   { as, readInput }: { readonly as: string | undefined } & Pick<Terminal, 'readInput'>,
 ): Promise<{
   readonly request: SnapshotRequest;
-  /** The file with its ids, in words; undefined if they were typed. */
+  /** The file that the ids were read from, in words; undefined if they were typed. */
   readonly idsFrom: string | undefined;
 }> {
   const fields: Record<string, unknown> = { source, ...(as === undefined ? {} : { as }) };
   let idsFrom: string | undefined;
-  const all = given(command, source);
+  const all = typedOptions(command, source);
   const column = all.find(({ option }) => option.kind === 'column');
   if (column !== undefined && !all.some(({ option }) => option.kind === 'ids'))
     throw new UsageError(`${column.option.flags} needs the file that has this column`);
@@ -64,7 +64,7 @@ export async function readRequest(
   return { request: checkedMessage<SnapshotRequest>(checks, fields, typedAs(source)), idsFrom };
 }
 
-function given(
+function typedOptions(
   command: Command,
   source: Source,
 ): readonly { readonly option: RequestOption; readonly name: string; readonly value: unknown }[] {
@@ -82,9 +82,9 @@ function optionOf(option: RequestOption): Option {
 }
 
 const entryReader = ({ entry }: RequestOption) =>
-  collected(reader(entry?.expected ?? 'a text', (text): unknown => (entry ? entry.read(text) : text)));
+  repeatable(parserOf(entry?.expected ?? 'a string', (text): unknown => (entry ? entry.read(text) : text)));
 
-/** No message is sent, so lists of ids may have any length. */
+/** The schemas without a limit on the number of ids, since no message is sent. */
 const schemas = requestSchemasWith({}, 'unboundedFields');
 
 /** The options that set the fields of a request, as they are typed: `--id or --ids-from`. */
@@ -112,34 +112,34 @@ export function checkedMessage<Message>(
   return checked.message;
 }
 
-type Wanted = NonNullable<RequestOption['ids']> & {
+type IdFormat = NonNullable<RequestOption['ids']> & {
   /** The column of a CSV. Default: the one with a usual name for such ids. */
   readonly column: string | undefined;
 };
 
 /**
- * Reads the ids in a file, or in standard input for `-`: one a line, or a column of a CSV. `from`: the place
- * in words. Throws `TextError` with the line of anything that is not an id.
+ * Reads the ids in a file, or in standard input for `-`: one a line, or a column of a CSV. `from`: the file
+ * and column in words. Throws `TextError` with the line of anything that is not an id.
  */
-async function readIds(file: string, { column, ...wanted }: Wanted, terminal: Pick<Terminal, 'readInput'>) {
+async function readIds(file: string, { column, ...format }: IdFormat, terminal: Pick<Terminal, 'readInput'>) {
   const name = file === '-' ? 'standard input' : file;
   // An id is ASCII, so the encoding of other columns does not matter.
   const text = await readText(file, terminal, { mayGuess: true });
   const first = text.split(/[\r\n]+/).find((line) => line.trim() !== '') ?? '';
   const isJson = /^[[{]/.test(first.trim());
-  const isTable = column !== undefined || /[,;\t|]/.test(first) || wanted.columns.includes(plain(first));
+  const isTable = column !== undefined || /[,;\t|]/.test(first) || format.columns.includes(plain(first));
   const found = isJson
-    ? { ids: fromJson(text, name, { column, ...wanted }), from: name }
+    ? { ids: fromJson(text, name, { column, ...format }), from: name }
     : isTable
-      ? await fromTable(text, name, { column, ...wanted })
+      ? await fromTable(text, name, { column, ...format })
       : { ids: linesOf(text), from: name };
   if (found.ids.length === 0)
     throw new TextError('format', `expected at least one id, one a line or in a column of a CSV, got none`, {
       name,
     });
   for (const { id, line } of found.ids)
-    if (!wanted.isId(id))
-      throw new TextError('format', `expected ${wanted.expected}, got ${JSON.stringify(id)}`, { name, line });
+    if (!format.isId(id))
+      throw new TextError('format', `expected ${format.expected}, got ${JSON.stringify(id)}`, { name, line });
   return { ids: found.ids.map(({ id }) => id), from: found.from };
 }
 
@@ -150,7 +150,7 @@ const linesOf = (text: string) =>
     .filter(({ id }) => id !== '');
 
 /** The ids of a JSON list, or of lines of JSON: ids, or objects that have one. */
-function fromJson(text: string, name: string, { column, columns, flag, expected }: Wanted) {
+function fromJson(text: string, name: string, { column, columns, flag, expected }: IdFormat) {
   const whole = jsonOf(text);
   const rows = Array.isArray(whole)
     ? whole.map((value: unknown) => ({ value, line: 1 }))
@@ -163,7 +163,7 @@ function fromJson(text: string, name: string, { column, columns, flag, expected 
     const id = isObject ? members[chosen] : value;
     if (['string', 'number', 'bigint'].includes(typeof id)) return { id: String(id).trim(), line };
     const what = isObject
-      ? `an object of ${listed(Object.keys(members))}: choose one by ${flag}`
+      ? `an object with ${listed(Object.keys(members))}: choose one with ${flag}`
       : preview(value);
     throw new TextError('format', `expected ${expected}, or an object that has it, got ${what}`, {
       name,
@@ -172,16 +172,16 @@ function fromJson(text: string, name: string, { column, columns, flag, expected 
   });
 }
 
-/** A name without case, spaces and signs: `Data File ID` becomes `datafileid`. */
+/** A column name in lower case, without anything but letters: `Data File ID` becomes `datafileid`. */
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z]/g, '');
 
-async function fromTable(text: string, name: string, { column, columns, flag }: Wanted) {
+async function fromTable(text: string, name: string, { column, columns, flag }: IdFormat) {
   const requested = column === undefined ? [] : [column];
   await using table = await openTableFile(Readable.from([Buffer.from(text)]), {
     name,
     requested,
     encoding: 'utf-8',
-    // A fragment of a text cannot be mistaken for an id.
+    // Lines need not be joined: a fragment of a text cannot be mistaken for an id.
     wholeRows: true,
   });
   const named = table.names.filter((each) => columns.includes(plain(each)));
@@ -189,7 +189,7 @@ async function fromTable(text: string, name: string, { column, columns, flag }: 
   if (chosen === undefined)
     throw new TextError(
       'columns',
-      `expected one id a line, or a CSV with one column of ids, got the columns ${listed(table.names)}: choose one by ${flag}`,
+      `expected one id a line, or a CSV with one column of ids, got the columns ${listed(table.names)}: choose one with ${flag}`,
       { name },
     );
   const at = table.names.indexOf(chosen);

@@ -9,9 +9,9 @@ import { readWholeText } from '../../text/index.ts';
 import { fileError, oneGiven, UsageError } from '../errors/usage-error.ts';
 
 /**
- * Adds the settings in the file that the flags name to the environment. Variables of the environment take precedence
- * unless they are empty. Throws `UsageError` if the file cannot be read, or has settings that do not exist. An error
- * never shows a value.
+ * Adds the settings of the file in `--env-file` or `--profile` to the environment. Variables of the environment take
+ * precedence unless they are empty. Throws `UsageError` if the file cannot be read, or has settings that do not
+ * exist. An error never shows a value.
  */
 export async function withSettingsFile(
   {
@@ -20,7 +20,7 @@ export async function withSettingsFile(
   }: {
     readonly envFile?: string;
     readonly profile?: string;
-    /** Whether to accept another table as the store's ledger. */
+    /** Whether `--new-ledger` was given; not used here. */
     readonly newLedger?: true;
   },
   environment: Environment,
@@ -53,13 +53,14 @@ const FOREIGN_SETTINGS = [
 
 const KNOWN_SETTINGS: readonly string[] = [...settingNames, ...FOREIGN_SETTINGS];
 
-/** The fault of a name that resembles a setting; undefined if it is a setting, or a name of another program. */
+/** The fault of a name that resembles a setting; undefined if it is a setting, or belongs to another program. */
 function nameFault(name: string): string | undefined {
   const written = name.toUpperCase();
   const isOurs = /^(PLATFORM|SYNC)_/.test(written);
   if (KNOWN_SETTINGS.includes(isOurs ? name : written)) return undefined;
   const meant = nearestName(written, KNOWN_SETTINGS);
-  // The beginning of a setting's name, and endpoints of other AWS services, belong to other programs.
+  // Names that are only the beginning of a setting's name, and endpoints of other AWS services, belong to other
+  // programs.
   const isOther = meant === undefined || meant.startsWith(written) || /^AWS_ENDPOINT_URL_/.test(written);
   if (!isOurs && isOther) return undefined;
   return `${name}: ${meant === undefined ? 'there is no setting with this name' : `did you mean ${meant}?`}`;
@@ -68,7 +69,7 @@ function nameFault(name: string): string | undefined {
 const isSetting = (name: string): boolean =>
   KNOWN_SETTINGS.includes(name) || /^(AWS_|(all|https|no)_proxy$)/i.test(name);
 
-/** Matches one of our settings whose value would be cut off at a # within a word. */
+/** Matches one of our settings with an unquoted value that Node would cut off at a # within a word. */
 const CUT =
   /^[ \t]*(?:export[ \t]+)?((?:PLATFORM|SYNC)_\w+)[ \t]*=[ \t]*[^\s"'`#][^\n#]*[^\s#]?(?<=[^\s#])#/m;
 

@@ -17,7 +17,7 @@ import { counted, inColumns, shown, shownLines, type Terminal } from '../termina
 /** Prints a result, or writes it to a file. Stops early if standard output is closed. */
 export async function printResult(
   result: QueryResult,
-  /** How a result is printed. If nothing is set, it is a table for people. */
+  /** The format. Default: a table for people. */
   format: CsvOptions & {
     readonly json?: true | undefined;
     /** True: print CSV on standard output. A string: the name of the file to write. */
@@ -35,7 +35,7 @@ export async function printResult(
       : tableOf(result, terminal);
   for await (const text of texts) {
     terminal.out(text);
-    // Waits until the output can take more.
+    // Wait until the output can take more, so that a large result does not fill the memory.
     if ((await terminal.drained?.()) === false) return;
   }
 }
@@ -53,7 +53,7 @@ async function* jsonOf({ columns, batches, rows }: QueryResult): AsyncGenerator<
   yield rows === 0 ? '[]' : ']';
 }
 
-/** Yields CSV lines, which end in CR; the terminal adds the LF. On a screen, control characters are made harmless. */
+/** Yields CSV lines, which end in CR; the terminal adds the LF. On a terminal, control characters are made harmless. */
 async function* csvOf(result: QueryResult, wishes: CsvOptions, { width }: Terminal): AsyncGenerator<string> {
   const safe = width === undefined ? (text: string) => text : shownLines;
   let mark = wishes.csvFor === undefined ? '' : '\uFEFF';
@@ -77,7 +77,7 @@ async function writeCsv(
   out(`${file}: ${counted(result.rows, 'row')}`);
 }
 
-/** Yields the header, and then the rows in batches, as lines. */
+/** Yields the header as a line, then the lines of each batch of rows. */
 async function* csvBlocks({ columns, batches }: QueryResult, { csvSafe }: CsvOptions) {
   yield csvRow(
     columns.map(({ name }) => name),
@@ -114,10 +114,10 @@ export const hiddenColumns = (all: number, { columns }: TextTable): string | und
 
 /** Writes a file, which appears complete or not at all. */
 async function writeFile(result: QueryResult, file: string, { out }: Terminal): Promise<void> {
-  const made = await result.writeParquet();
-  await replaceFile(file, undefined, async (begin) => pipeline(createReadStream(made), await begin())).catch(
-    asFlagFault('--parquet', file),
-  );
+  const parquetFile = await result.writeParquet();
+  await replaceFile(file, undefined, async (begin) =>
+    pipeline(createReadStream(parquetFile), await begin()),
+  ).catch(asFlagFault('--parquet', file));
   out(`${file}: ${counted(result.rows, 'row')}`);
 }
 
@@ -141,13 +141,13 @@ const MIN_WIDTH = 8;
 type TextTable = {
   /** How many of the columns are shown. */
   readonly columns: number;
-  /** Returns the lines of rows. Those of the first call begin with the names of the columns. */
+  /** Returns the lines of rows. The lines of the first call begin with the column names. */
   readonly lines: (rows: readonly (readonly ExactValue[])[]) => readonly string[];
 };
 
 /**
- * Lays out a table; its first rows determine the widths of the columns. With a `width`, cells are shortened so that lines
- * have at most this many characters, and the last columns are left out if they do not fit.
+ * Lays out a table; its first rows determine the widths of the columns. With a `width`, cells are shortened so that
+ * lines have at most this many characters, and the last columns are left out if they do not fit.
  */
 export function textTable(
   names: readonly string[],

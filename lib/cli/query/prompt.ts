@@ -15,7 +15,7 @@ import { UsageError } from '../errors/usage-error.ts';
 import {
   counted,
   type Dialog,
-  type Ended,
+  type ExitStatus,
   inColumns,
   number,
   shown,
@@ -30,26 +30,26 @@ type PromptOptions = {
   readonly seconds?: number | undefined;
   /** Aborting it ends the prompt. */
   readonly signal: AbortSignal;
-  /** The file for the lines that are typed, which later prompts recall. Default: none. */
+  /** The file of typed lines, which later prompts recall with Up. Default: none. */
   readonly historyFile?: string | undefined;
 };
 
-/** Maximum lines that are recalled. */
-const MAX_LINES = 1_000;
+/** Maximum lines in the history file. */
+const MAX_HISTORY_LINES = 1_000;
 
 /** Reads SQL line by line and prints the results, until Ctrl-D. Returns how it ended. */
-export async function runPrompt(options: PromptOptions): Promise<Ended> {
+export async function runPrompt(options: PromptOptions): Promise<ExitStatus> {
   const { dialog, signal } = options;
   const runner = await createRunner(options);
   const history = await openHistory(options.historyFile);
-  // The lines of a statement that has not ended yet.
+  // The lines of a statement that has no semicolon yet.
   let typed = '';
   let isOver = false;
   const lines = createInterface({
     ...dialog,
     terminal: 'isTTY' in dialog.output && dialog.output.isTTY === true,
     history: history.before,
-    historySize: MAX_LINES,
+    historySize: MAX_HISTORY_LINES,
     removeHistoryDuplicates: true,
     completer: (line: string) => runner.complete(`${typed}${line}`),
   });
@@ -98,14 +98,14 @@ async function runTyped(typed: string, runner: Awaited<ReturnType<typeof createR
   return hasRest ? rest : '';
 }
 
-/** The lines of earlier prompts, newest first, and a function to add a line. Only the owner can read their file. */
+/** The lines of earlier prompts, newest first, and a function to add a line. Only the owner can read the file. */
 async function openHistory(file: string | undefined) {
   const none = { before: [], add: async () => undefined };
   if (file === undefined) return none;
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     const opened = (await readFile(file, 'utf8').catch(() => '')).split('\n').filter((line) => line !== '');
-    const kept = opened.slice(-MAX_LINES);
+    const kept = opened.slice(-MAX_HISTORY_LINES);
     await writeFile(file, kept.map((line) => `${line}\n`).join(''), { mode: 0o600 });
     await chmod(file, 0o600);
     return {
@@ -123,7 +123,7 @@ const MAX_ROWS = 1_000;
 /** Runs the queries of a prompt, one at a time. */
 async function createRunner({ tables, dialog: { output }, seconds, signal: stop }: PromptOptions) {
   const known = { saved: savedQueries().map(({ name }) => name), commands: promptCommands };
-  // The tables as they were at the last query.
+  // The tables after the last query; completion uses them.
   let listed = await tables.list();
   let running: AbortController | undefined;
   const print = (line: string) => void output.write(`${line}\n`);
@@ -192,7 +192,7 @@ function countedRows({ rows, first }: FirstRows): string {
   return first.length === rows ? all : `the first ${number(first.length)} of ${all}`;
 }
 
-/** What a command of the prompt uses: the tables, functions to print lines, and to run a query. */
+/** What a dot command uses: the tables, a function to print a line, and one to run a query. */
 type Prompt = {
   readonly listed: () => readonly TableInfo[];
   readonly print: (line: string) => void;
@@ -203,7 +203,7 @@ const NAME_WIDTH = 26;
 
 const QUIT = '.quit';
 
-/** The commands of the prompt, by what is typed. */
+/** The dot commands of the prompt, by their usage. */
 const commands: Readonly<
   Record<
     string,
@@ -247,7 +247,7 @@ const commands: Readonly<
   '.help': {
     help: 'prints this list',
     run: () => [
-      'SQL ends with a semicolon, and may have several lines. Tab completes, Up recalls, Ctrl-C stops a query or deletes what was typed.',
+      'End SQL with a semicolon; it may have several lines. Tab completes, Up recalls, Ctrl-C stops a query or deletes what was typed.',
       ...Object.entries(commands).map(([usage, { help }]) => `${usage.padEnd(NAME_WIDTH)}${help}`),
     ],
   },
@@ -289,7 +289,7 @@ const KEYWORDS =
 
 /**
  * The possible completions of a statement, and the part that they replace, in the form of `node:readline`. `statement`:
- * everything typed, including earlier lines. If it names tables, only their columns are offered.
+ * everything typed, including earlier lines. If it mentions tables, only their columns are offered.
  */
 export function complete(statement: string, known: Known): [completions: string[], replaced: string] {
   const line = statement.slice(statement.lastIndexOf('\n') + 1);
@@ -316,7 +316,7 @@ function ofCommand(command: string, argument: string | undefined, known: Known):
   return [names.filter((name) => name.startsWith(argument)), argument];
 }
 
-/** The columns of the tables that a statement names; if it names none yet, the columns of all tables. */
+/** The columns of the tables that a statement mentions; if it mentions none yet, the columns of all tables. */
 function columnsIn(statement: string, tables: readonly TableInfo[]): readonly string[] {
   const words = new Set(statement.toLowerCase().match(/\w+/g));
   const named = tables.filter(({ name }) => words.has(name));

@@ -6,17 +6,17 @@ import { type Store, StoreError } from '../../store/index.ts';
 import { commandLine } from '../options/command-lines.ts';
 import {
   andMore,
+  type CommandResult,
   counted,
-  type Ended,
-  type Found,
-  printFound,
+  type ExitStatus,
+  printCommandResult,
   shownLines,
   size,
   type Terminal,
   warnOn,
 } from '../terminal/terminal.ts';
 
-/** Deletes the leftovers of a published run, prints how it ended, then builds its tables. Returns how it ended. */
+/** Deletes a published run's objects under `work/`, prints how the run ended, then builds its tables. */
 export async function endWith(
   publication: Publication,
   store: Store,
@@ -24,12 +24,12 @@ export async function endWith(
     readonly json?: true;
     /** False: the tables are not built. */
     readonly tables?: boolean | undefined;
-    /** Whether ids that are newly missing make the run incomplete. Default: they are only listed. */
+    /** Whether newly missing ids make the run incomplete. Default: they are only listed. */
     readonly countsMissing?: boolean | undefined;
   },
   terminal: Terminal,
-  print = (found: Found): Ended => printFound(found, options.json, terminal),
-): Promise<Ended> {
+  print = (found: CommandResult): ExitStatus => printCommandResult(found, options.json, terminal),
+): Promise<ExitStatus> {
   const { json, tables = true, countsMissing = false } = options;
   const place = publication.manifest.source as Place;
   if (publication.kind === 'published') await clearPublishedWork(store, place, warnOn(terminal));
@@ -41,14 +41,14 @@ export async function endWith(
 }
 
 /**
- * A finished run, in words and as JSON: its manifest, the manifest's key, and the outcome. It counts as incomplete if it
- * was not published, or with `countsMissing` if it could not read an id that the last run had read.
+ * A finished run in words, and as JSON: its manifest, the manifest's key, and whether it was published. The run is
+ * incomplete if it was not published, or with `countsMissing` if it could not read an id that the last run had read.
  */
 function foundRun(
   publication: Publication,
   store: Pick<Store, 'location'>,
   countsMissing = false,
-): Found & { readonly words: string } {
+): CommandResult & { readonly words: string } {
   const { kind, key, manifest } = publication;
   const news = countsMissing ? newlyMissing(manifest) : [];
   const instead = kind === 'superseded' ? { supersededBy: publication.latest.run } : {};
@@ -88,10 +88,10 @@ function describePublication(
   ].join('\n');
 }
 
-/** Maximum missing ids in a line; the manifest has all of them. */
+/** Maximum missing ids in a line; the manifest lists all of them. */
 const MAX_MISSING = 5;
 
-/** The lines about missing ids. `news`: the ids that make the run incomplete. */
+/** The lines about missing ids. `news`: the newly missing ids, which make the run incomplete. */
 function describeMissing(
   { missing }: Manifest,
   news: readonly Manifest['missing'][number][],
@@ -126,7 +126,7 @@ function outcome(publication: Publication): readonly string[] {
   switch (kind) {
     case 'published':
       return manifest.forced
-        ? [`published by force, although refused as: ${refusedAs(manifest)}`]
+        ? [`published with --force, although refused as: ${refusedAs(manifest)}`]
         : [`published${manifest.accepted.length > 0 ? `; accepted: ${manifest.accepted.join(', ')}` : ''}`];
     case 'refused':
       return [
@@ -145,7 +145,7 @@ function outcome(publication: Publication): readonly string[] {
   }
 }
 
-/** Builds the tables of a published run. If that fails, only warns, since the next query builds the tables. */
+/** Builds the tables of a published run. If that fails, only warns, since the next query builds them. */
 async function makeTablesOf({ manifest }: Publication, store: Store, terminal: Terminal): Promise<void> {
   const warn = (what: string) =>
     terminal.err(shownLines(`warning: ${what}; to build the tables: platform-sync tables`));

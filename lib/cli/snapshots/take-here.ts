@@ -13,9 +13,12 @@ import { readGates, SnapshotStoppedError } from '../../snapshot/sources/index.ts
 import type { Store } from '../../store/index.ts';
 import { snapshotCommand } from '../options/command-lines.ts';
 import { createProgress } from '../terminal/progress.ts';
-import { type Found, shown, type Terminal } from '../terminal/terminal.ts';
+import { type CommandResult, shown, type Terminal } from '../terminal/terminal.ts';
 
-/** Takes a run to its end in this process, publishes it, and shows the progress. If it stops, prints how to resume it. */
+/**
+ * Completes a run in this process and publishes it, while showing the progress. If it stops, prints how to resume
+ * it.
+ */
 export async function takeHere(
   saved: Saved,
   options: {
@@ -35,7 +38,7 @@ export async function takeHere(
   terminal.err(`${place}: ${isResumed ? 'resuming run' : 'run'} ${id}`);
   const scan = await scanOfRun(saved.checkpoint, { call, store, sleep });
   const progress = createProgress(place, { ...terminal, callCounts, recordsBefore });
-  using _held = terminal.awaits?.({ lost: LOST });
+  using _pending = terminal.trackPending?.({ lost: LOST });
   try {
     return await takeRun(saved, scan, {
       store,
@@ -64,8 +67,8 @@ export async function takeHere(
 const LOST = 'the records that were read since the last part was stored; a resumed run reads them again';
 
 /**
- * Whether a resumed run could succeed. False if its request cannot be sent, or if the platform responded with
- * 400 before any record was durable.
+ * Whether a resumed run could succeed. False if its request cannot be sent, or if the platform responded with 400
+ * before any record was stored.
  */
 async function canResume(store: Store, { cause, source, run }: SnapshotStoppedError): Promise<boolean> {
   const failure = cause instanceof PlatformError ? cause.failure : undefined;
@@ -79,8 +82,8 @@ async function canResume(store: Store, { cause, source, run }: SnapshotStoppedEr
   return records !== 0;
 }
 
-/** Reports a run that was not started like a refused run. Throws any other error. */
-export function foundRefused(error: unknown, { err }: Terminal): Found {
+/** Reports a run that was not started because a gate would refuse it. Throws any other error. */
+export function foundRefused(error: unknown, { err }: Terminal): CommandResult {
   if (!(error instanceof KnownRefusalError)) throw error;
   err(shown(`platform-sync: ${error.message}; nothing was requested`));
   err('to publish it under its own name: --as NAME; to publish it here anyway: --force');

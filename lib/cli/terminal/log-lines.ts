@@ -5,10 +5,13 @@ import { shownLines } from './terminal.ts';
 /** The fields of a log line besides its message. They come from JSON and may have any type. */
 type Facts = Readonly<Record<string, unknown>>;
 
-/** A line is not shown again within this time, in milliseconds, since each job that meets a pause logs the pause. */
+/**
+ * The same line is not shown again within this time, in milliseconds, since every job that waits for a pause logs
+ * it.
+ */
 const MIN_REPEAT_MS = 60_000;
 
-/** Creates a function that prints log lines, which are JSON, for people: the time, the level, and words. */
+/** Creates a function that prints log lines, which are JSON, in words: the time, the level, and a sentence. */
 export function createLogLines(options: {
   readonly err: (text: string) => void;
   /** The clock, in epoch milliseconds. */
@@ -53,14 +56,14 @@ const WORDS: Readonly<Record<string, (facts: Facts) => string | undefined>> = {
     if (failed.kind === 'wait') return describeFailure(failed);
     return `${operation}: ${describeFailure(failed)}; trying again in ${seconds(delayMs)}`;
   },
-  // The line of the retry, or of the job that returns to the queue, says it.
+  // Not printed: the line about the retry, or about the job that returns to the queue, says it.
   throttled: () => undefined,
   'job not done'({ job, type, after, err }) {
     const failure = failureOf(err);
     if (failure?.kind === 'wait') return describeFailure(failure);
     // The job's outcome is printed with the other outcomes.
     if (after === 'end') return undefined;
-    const then = after === 'leave' ? 'another worker has it' : 'back on the queue';
+    const then = after === 'leave' ? 'another worker has taken it over' : 'it is back on the queue';
     return `${type} ${job}: ${messageOf(err)}; ${then}`;
   },
   'job started': () => undefined,

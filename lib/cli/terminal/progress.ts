@@ -9,26 +9,26 @@ export const LINE_EVERY_MS = 30_000;
 const DRAWN_EVERY_MS = 200;
 
 /** The state of the progress, and remarks, such as how many records failed. */
-type Known = SnapshotProgress & { readonly also?: readonly string[] };
+type ProgressState = SnapshotProgress & { readonly also?: readonly string[] };
 
 /**
- * Shows the progress of a command: at a terminal as the last line, otherwise as a new line every half minute, so that a
- * log shows that the command is alive.
+ * Shows the progress of a command: at a terminal in its last line, otherwise as a new line every half minute, so that a
+ * log shows that the command is still running.
  */
 export function createProgress(
   name: string,
   options: Pick<Terminal, 'screen' | 'err'> & {
     readonly callCounts: () => CallCounts;
-    /** How many records earlier processes took in the same run; they do not count towards the rate. Default 0. */
+    /** How many records earlier processes copied in the same run; they do not count towards the rate. Default: 0. */
     readonly recordsBefore?: number;
-    /** The nouns for received and for sent things. Default: records, requests. */
+    /** The nouns for what is received and for what is sent. Default: records, requests. */
     readonly nouns?: readonly [records: string, requests: string];
     /**
      * Whether the work has no end, and may be idle for days. If so, neither a rate nor a time is shown, and without a
      * terminal no line is repeated. Default: false.
      */
     readonly isEndless?: boolean;
-    /** Milliseconds on a clock that never goes back. Default: that of the process. */
+    /** A clock that never goes back, in milliseconds. Default: `performance.now()`. */
     readonly now?: () => number;
     /** Calls `act` at this interval until it is disposed of. Default: a timer that does not keep the process alive. */
     readonly every?: (ms: number, act: () => void) => Disposable;
@@ -49,7 +49,7 @@ export function createProgress(
   const drawing = every(screen === undefined ? LINE_EVERY_MS : DRAWN_EVERY_MS, draw);
   if (screen !== undefined) draw();
   return {
-    update(known: Known) {
+    update(known: ProgressState) {
       const total = known.total === null ? '' : ` of about ${number(known.total)}`;
       words = () => {
         const calls = callCounts();
@@ -75,7 +75,10 @@ export function createProgress(
   };
 }
 
-/** The line. The most important words come first; at a terminal, words that do not fit before the last column are cut. */
+/**
+ * The line. The most important words come first; at a terminal, words that do not fit before the last column are
+ * cut.
+ */
 function lineOf(name: string, words: readonly string[], columns = Number.POSITIVE_INFINITY): string {
   const lastFitting = words.findLastIndex(
     (_, at) => `${name}: ${words.slice(0, at + 1).join(', ')}`.length < columns,
@@ -84,7 +87,11 @@ function lineOf(name: string, words: readonly string[], columns = Number.POSITIV
 }
 
 /** The percentage and the time left, as far as they are known, and the rate: `49%`, `11 s left`, `148 a second`. */
-function speedWords({ records, total, share }: Known, before: number, elapsed: number): readonly string[] {
+function speedWords(
+  { records, total, share }: ProgressState,
+  before: number,
+  elapsed: number,
+): readonly string[] {
   const done = share ?? (total === null ? undefined : Math.min(1, total === 0 ? 1 : records / total));
   const seconds = Math.max(0.001, elapsed);
   // Records of earlier processes do not count for the rate of this process.
@@ -102,6 +109,7 @@ function speedWords({ records, total, share }: Known, before: number, elapsed: n
   ];
 }
 
+/** Calls `act` every `ms` milliseconds until it is disposed of. The timer does not keep the process alive. */
 export function onTimer(ms: number, act: () => void): Disposable {
   const timer = setInterval(act, ms).unref();
   return { [Symbol.dispose]: () => clearInterval(timer) };

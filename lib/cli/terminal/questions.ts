@@ -6,8 +6,8 @@ import type { Dialog, Terminal } from './terminal.ts';
 /** Asks questions at a terminal, one after the other. */
 type Questions = Disposable & {
   /**
-   * Returns the typed answer, or `byDefault` for an empty line; without a default, asks again. Undefined after Ctrl-C or
-   * Ctrl-D.
+   * Returns the typed answer, or `byDefault` for an empty line; without a default, asks again. Undefined after
+   * Ctrl-C or Ctrl-D.
    */
   ask(
     question: string,
@@ -50,25 +50,28 @@ export function createQuestions({ input, output }: Dialog, signal: AbortSignal):
   };
 }
 
-/** Throws `UsageError` if a command that erases has no `--yes` and no terminal to ask at. */
+/** Throws `UsageError` for a command that deletes data, if `--yes` was not given and there is no terminal to ask. */
 export function refuseUnasked(
   yes: true | undefined,
   { dialog }: Pick<Terminal, 'dialog'>,
-  does = 'erases',
+  does = 'deletes data',
 ): void {
   if (!yes && dialog === undefined)
-    throw new UsageError(`--yes is required, since this command ${does} and there is no terminal to ask at`);
+    throw new UsageError(
+      `--yes is required: this command ${does}, and there is no terminal to ask for confirmation`,
+    );
 }
 
 /**
- * Asks the user whether to erase, or to do what `does` says; with `--yes`, returns true without asking. Throws errors of
- * `refuseUnasked`, and the reason of a stop.
+ * Asks the user for confirmation; with `--yes`, returns true without asking. `does` and `undone`: what the command
+ * does, and what was not done if the user refuses, in words. Throws errors of `refuseUnasked`, and the reason of a
+ * stop.
  */
 export async function isSure(
   question: string,
   yes: true | undefined,
   terminal: Pick<Terminal, 'dialog' | 'signal' | 'err'>,
-  { does = 'erases', undone = 'removed' } = {},
+  { does = 'deletes data', undone = 'removed' } = {},
 ): Promise<boolean> {
   refuseUnasked(yes, terminal, does);
   if (yes || terminal.dialog === undefined) return true;

@@ -19,16 +19,17 @@ import type { OddRows } from '../../text/index.ts';
  */
 const REPEAT_MS = 250;
 
-/** A stop that takes longer than this, in milliseconds, is reported, even if it is unknown what it waits for. */
+/** A stop that takes longer than this, in milliseconds, is announced, even if it is unknown what it waits for. */
 const SILENT_STOP_MS = 1_000;
 
 /**
- * The terminal of this process. The first Ctrl-C asks the command to stop, and prints what the stop waits for. The second
- * Ctrl-C prints what is lost, and ends the process immediately. A closed or full output also asks the command to stop.
+ * The terminal of this process. The first Ctrl-C asks the command to stop, and prints what the stop waits for. The
+ * second Ctrl-C prints what is lost, and ends the process immediately. A closed or full output also asks the
+ * command to stop.
  */
 export function processTerminal(): Terminal {
   const stop = new AbortController();
-  const awaits = createAwaits();
+  const pending = createPendingWork();
   let fault: OutputFault | undefined;
   const err = createOutput(process.stderr, (found) => {
     // A log that cannot be written, for example on a full disk, does not stop the command.
@@ -43,7 +44,7 @@ export function processTerminal(): Terminal {
     stop.abort(new OutputError(found));
   });
   const { screen, say } = createScreen(process.stderr, err);
-  stopOnSignals(stop, say, awaits);
+  stopOnSignals(stop, say, pending);
   return {
     environment: process.env,
     out: (line) => out(`${line}\n`),
@@ -62,16 +63,16 @@ export function processTerminal(): Terminal {
         : undefined,
     pipes: { input: process.stdin, output: process.stdout },
     outputFault: () => fault,
-    awaits: awaits.hold,
+    trackPending: pending.track,
     trackSent({ operation, timeoutMs }) {
-      const left = LEFT[operation];
+      const left = PENDING_CALLS[operation];
       const untilMs = performance.now() + timeoutMs;
-      return left === undefined ? { [Symbol.dispose]: () => undefined } : awaits.hold({ ...left, untilMs });
+      return left === undefined ? { [Symbol.dispose]: () => undefined } : pending.track({ ...left, untilMs });
     },
   };
 }
 
-/** Resolves when the stream has room, or has ended. */
+/** Resolves when the stream has room for more output, or has ended. */
 async function untilDrained(stream: NodeJS.WriteStream, stop: AbortSignal): Promise<void> {
   // Wait until the error of the last write has arrived.
   await setImmediate();
@@ -83,7 +84,7 @@ async function untilDrained(stream: NodeJS.WriteStream, stop: AbortSignal): Prom
 function stopOnSignals(
   stop: AbortController,
   say: (line: string) => void,
-  { waitedFor, lost }: Pick<ReturnType<typeof createAwaits>, 'waitedFor' | 'lost'>,
+  { waitedFor, lost }: Pick<ReturnType<typeof createPendingWork>, 'waitedFor' | 'lost'>,
 ): void {
   let stoppedMs: number | undefined;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -92,7 +93,8 @@ function stopOnSignals(
       const nowMs = performance.now();
       if (stoppedMs === undefined) {
         stoppedMs = nowMs;
-        // The timer keeps the process alive until npm's repeated signal has arrived: an exiting process cannot catch it.
+        // The timer keeps the process alive until npm's repeated signal has arrived: an exiting process cannot
+        // catch it.
         setTimeout(() => undefined, REPEAT_MS);
         stop.abort(new Error(`stopped by ${signal}`));
         sayWhy(say, waitedFor);
@@ -109,8 +111,11 @@ function stopOnSignals(
   }
 }
 
-/** Prints what a stop waits for: immediately if it is known, otherwise after a while. */
-function sayWhy(say: (line: string) => void, waitedFor: ReturnType<typeof createAwaits>['waitedFor']): void {
+/** Prints what a stop waits for: immediately if it is known, otherwise after `SILENT_STOP_MS`. */
+function sayWhy(
+  say: (line: string) => void,
+  waitedFor: ReturnType<typeof createPendingWork>['waitedFor'],
+): void {
   const words = waitedFor();
   if (words !== undefined) say(`stopping: waiting for ${words}; Ctrl-C again ends immediately`);
   else
@@ -131,15 +136,15 @@ async function readInput(signal: AbortSignal): Promise<Uint8Array> {
   }
 }
 
-/** Records what a stop waits for, and what ending immediately would lose. */
-function createAwaits() {
-  const held = new Set<Awaited>();
+/** Tracks what a stop waits for, and what ending immediately would lose. */
+function createPendingWork() {
+  const held = new Set<PendingWork>();
   const listed = (of: 'what' | 'lost') => {
     const groups = Map.groupBy(held, (each) => each[of]);
     return [...groups].flatMap(([words, { length }]) => words?.replace('#', `${length}`) ?? []);
   };
   return {
-    hold(awaited: Awaited): Disposable {
+    track(awaited: PendingWork): Disposable {
       // The copy lets the same object be registered twice.
       const one = { ...awaited };
       held.add(one);
@@ -158,8 +163,8 @@ function createAwaits() {
   };
 }
 
-/** By operation: what a stop waits for, and what would be lost without waiting. Other operations can be sent again. */
-const LEFT: Readonly<Record<string, Awaited>> = {
+/** By operation: what a stop waits for, and what would be lost otherwise. Other operations can safely be sent again. */
+const PENDING_CALLS: Readonly<Record<string, PendingWork>> = {
   analyzeSentiment: {
     what: '# paid response(s)',
     lost: '# paid response(s); their texts are paid for again when they are scored',
@@ -174,11 +179,11 @@ const LEFT: Readonly<Record<string, Awaited>> = {
   },
 };
 
-/** The streams to and from a person at the keyboard. */
+/** The streams to and from a user at the keyboard. */
 export type Dialog = { readonly input: Readable; readonly output: Writable };
 
-/** A thing that a stop waits for, or that ending immediately would lose. */
-type Awaited = {
+/** Work that a stop waits for, or that ending immediately would lose. */
+type PendingWork = {
   /** What a stop waits for, with `#` for the number: `# paid response(s)`. Absent: the stop does not wait for it. */
   readonly what?: string;
   /** When the waiting ends at the latest, by `performance.now()`. */
@@ -187,14 +192,14 @@ type Awaited = {
   readonly lost: string;
 };
 
-/** The parts of its process that a command may use. */
+/** The parts of the process that a command may use: environment, output, input and signals. */
 export type Terminal = {
   readonly environment: Environment;
   /** Prints results. With `--json`, exactly one JSON value. */
   readonly out: (text: string) => void;
   /** Prints progress, hints and faults. */
   readonly err: (text: string) => void;
-  /** Prints log lines, which it gets as JSON, in words. Absent: log lines go to `err` as JSON. */
+  /** Prints a log line in words; the argument is the line as JSON. Absent: log lines go to `err` as JSON. */
   readonly log?: ((line: string) => void) | undefined;
   /** The line that shows the progress; undefined without a terminal. */
   readonly screen: Screen | undefined;
@@ -202,29 +207,27 @@ export type Terminal = {
   readonly readInput: () => Promise<Uint8Array>;
   /** Aborted by Ctrl-C, SIGTERM, SIGHUP (the terminal was closed), and when the output is closed or full. */
   readonly signal: AbortSignal;
-  /** The characters of a line of standard output; undefined if it is not a terminal. */
+  /** The width of standard output in characters; undefined if it is not a terminal. */
   readonly width?: number | undefined;
   /** Resolves when the output can take more results; to false if its reader has ended, as `| head` does. */
   readonly drained?: () => Promise<boolean>;
-  /** Where people type lines; undefined without a terminal. */
+  /** Where the user answers questions; undefined without a terminal. */
   readonly dialog?: Dialog | undefined;
   /** The raw standard input and output, for a protocol; absent if the terminal has neither. */
   readonly pipes?: Dialog | undefined;
   /** Why some results could not be written; undefined if all were written. Absent: writing never fails. */
   readonly outputFault?: () => OutputFault | undefined;
-  /** Registers a thing that a stop waits for, or that ending immediately would lose. Absent: nothing is registered. */
-  readonly awaits?: (awaited: Awaited) => Disposable;
+  /** Registers work that a stop waits for, or that ending immediately would lose. Absent: nothing is registered. */
+  readonly trackPending?: (pending: PendingWork) => Disposable;
   /** Registers a call that was sent, so that a stop waits for its response. Absent: nothing is registered. */
   readonly trackSent?: TrackSent;
-  /** How queues are polled. Absent: by long polls. */
+  /** How queues are polled. Default: by long polls. */
   readonly polls?: Queue['polls'];
-  /**
-   * Opens the store for commands that do not need the platform. Absent: the store that `SYNC_STORE` names is opened.
-   */
+  /** Opens the store for commands that do not need the platform. Default: opens the store in `SYNC_STORE`. */
   readonly openStore?: typeof openStore;
 };
 
-/** Creates a function that warns of a failed step of a command that still succeeds. */
+/** Creates a function that warns that a step failed, although the command as a whole succeeds. */
 export const warnOn =
   ({ err }: Pick<Terminal, 'err'>) =>
   (what: string, reason: Error): void =>
@@ -242,7 +245,8 @@ export const exitCodes = {
   stopped: 130,
 } as const;
 
-export type Ended = keyof typeof exitCodes;
+/** How a command ended; it decides the exit code. */
+export type ExitStatus = keyof typeof exitCodes;
 
 /** Maximum characters of one line of untrusted text. */
 const MAX_LINE_LENGTH = 20_000;
@@ -260,7 +264,7 @@ export const number = (value: number): string => value.toLocaleString('en');
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`;
 
-/** The lines about rows of a CSV that do not match its header. */
+/** The lines about rows of a CSV that have fewer fields than its header, or none. */
 export const oddLines = ({ blank, short }: OddRows): readonly string[] => [
   ...(blank > 0 ? [`${counted(blank, 'blank line')} skipped`] : []),
   ...(short > 0 ? [`${counted(short, 'row')} without the last fields, which are empty`] : []),
@@ -289,20 +293,20 @@ export function duration(seconds: number): string {
   return seconds < 172_800 ? `${(seconds / 3_600).toFixed(1)} h` : `${Math.ceil(seconds / 86_400)} days`;
 }
 
-/** The outcome of a command: one value for `--json`, and words for people. `ended`: done by default. */
-export type Found = {
+/** What a command prints: one value for `--json`, and words for people. `ended`: done by default. */
+export type CommandResult = {
   readonly json: unknown;
   /** A string is printed with its line breaks. Each entry of a list is printed as one line, without line breaks. */
   readonly words: string | readonly string[];
-  readonly ended?: Ended;
+  readonly ended?: ExitStatus;
 };
 
-/** Prints an outcome, and returns how the command ended. */
-export function printFound(
-  { json, words, ended = 'done' }: Found,
+/** Prints the result of a command, and returns how the command ended. */
+export function printCommandResult(
+  { json, words, ended = 'done' }: CommandResult,
   isJson: true | undefined,
   { out }: Pick<Terminal, 'out'>,
-): Ended {
+): ExitStatus {
   if (isJson) out(printJson(json, 2));
   else if (typeof words === 'string') out(shownLines(words));
   else if (words.length > 0) out(words.map(shown).join('\n'));
@@ -337,7 +341,7 @@ export function inColumns(
 type Screen = {
   /** The current number of characters in a line; it changes with the size of the window. */
   readonly columns: () => number;
-  /** Replaces the line, cut to the width; undefined removes it. The new line must not have control characters. */
+  /** Replaces the line, cut to the width; undefined removes it. The line must not contain control characters. */
   readonly show: (line: string | undefined) => void;
 };
 
@@ -349,8 +353,8 @@ const START = '\r';
 const ERASE = '\u001b[K';
 
 /**
- * Creates a screen, and the function `say`, which writes lines above the screen's line. All other output to the terminal
- * must use `say`. The screen's line never reaches the last column, where terminals wrap.
+ * Creates a screen, and the function `say`, which writes lines above the screen's line. All other output to the
+ * terminal must use `say`. The screen's line never reaches the last column, where terminals wrap.
  */
 export function createScreen(
   stream: { readonly columns?: number | undefined },
@@ -392,9 +396,9 @@ export class OutputError extends Error {
 }
 
 /**
- * Creates a function that writes to an output of this process. It never throws: after a failed write it reports the fault
- * once, and writes nothing more. Files are written without a stream, since on a full disk Node's stream would report a
- * string as written although only a part of it fits.
+ * Creates a function that writes to an output of this process. It never throws: after a failed write it reports the
+ * fault once, and writes nothing more. Files are written without a stream, since on a full disk Node's stream would
+ * report a string as written although only a part of it fits.
  */
 function createOutput(
   stream: NodeJS.WriteStream & { readonly fd: number },

@@ -2,8 +2,8 @@ import { openBudget, readPaceStatus, throttledLine } from '../../pace/index.ts';
 import { type Environment, readPaceSettings } from '../../settings.ts';
 
 /**
- * The rate in requests a second at which the fleet may send now; 0 while it is paused. Without a table, it is
- * the configured rate. Undefined without a platform in the settings.
+ * The rate in requests a second at which the fleet may send now. Without a table, it is the configured rate. Undefined
+ * if the settings have no platform.
  */
 export async function currentRate(
   environment: Environment,
@@ -15,7 +15,7 @@ export async function currentRate(
   return { rate: effectiveRate, isPaused: budget.pausedAtMs !== undefined };
 }
 
-/** A line for each operation that is throttled by itself; empty without a platform or a table in the settings. */
+/** A line for each operation that is throttled by itself; empty if the settings have no platform or no table. */
 export async function throttledNow(environment: Environment): Promise<readonly string[]> {
   if (!environment['PLATFORM_BASE_URL']) return [];
   const { rate, item } = await fleetOf(environment);
@@ -31,5 +31,5 @@ async function fleetOf(environment: Environment) {
   return { rate, item: await openBudget({ table, host, environment, attempts: ATTEMPTS }) };
 }
 
-/** Maximum attempts of a request to the table. A person is waiting. */
+/** Maximum attempts of a request to the table. They are few, since a user is waiting. */
 const ATTEMPTS = 3;

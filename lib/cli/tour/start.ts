@@ -1,7 +1,7 @@
 import { errorText } from '../../base/index.ts';
 import { exitCodes, processTerminal } from '../terminal/terminal.ts';
 
-/** How long the servers may take to end after a stop, in milliseconds. After this time the process exits anyway. */
+/** The time that the servers have to close after a stop, in milliseconds. Then the process exits anyway. */
 const MAX_END_MS = 1_000;
 
 const STEPS = 9;

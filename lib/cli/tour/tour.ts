@@ -20,12 +20,12 @@ const FOLDER = './platform-sync-data/tour';
 /** The rate in requests a second. */
 const RATE = 200;
 
-/** How many records the platform changes between two runs. */
+/** The number of records that change on the platform between two runs. */
 const CHANGES = 300;
 
 /**
- * Runs the commands of a tour against a simulated platform, in numbered steps. Throws the reason of a stop, and an Error
- * if a command ends with an unexpected exit code.
+ * Runs the commands of a tour against a simulated platform, in numbered steps. Throws the reason of a stop, and an
+ * Error if a command ends with an unexpected exit code.
  */
 export async function tour(given: Terminal, steps: number): Promise<void> {
   const terminal = untilStopped(given);
@@ -51,7 +51,7 @@ export async function tour(given: Terminal, steps: number): Promise<void> {
 
 type Instance = Awaited<ReturnType<typeof startInstance>>;
 
-/** Starts the simulated platform with its defaults. */
+/** Starts the simulated platform with its default options. */
 async function startInstance() {
   let platform = await startPlatform();
   const port = Number(new URL(platform.url).port);
@@ -68,7 +68,7 @@ async function startInstance() {
   };
 }
 
-/** The terminal, but it prints nothing once the tour is stopped. */
+/** The terminal, except that it prints nothing after the tour has been stopped. */
 const untilStopped = (terminal: Terminal): Terminal => ({
   ...terminal,
   out: (text) => void (terminal.signal.aborted || terminal.out(text)),
@@ -104,7 +104,7 @@ const SLOW_SETTINGS = { PLATFORM_RATE: '2', SYNC_PART_SECONDS: '1' } as const;
 async function showCrash({ step, run, runKilled, say }: Narration, { platform }: Instance): Promise<void> {
   step(
     'Survive a crash',
-    `Meanwhile people changed ${CHANGES} records. The next run is killed in the middle, and continues from its last stored part.`,
+    `In the meantime, ${CHANGES} records were changed. The next run is killed in the middle, and continues from its last stored part.`,
   );
   platform.churn(CHANGES);
   const store = await openStore(FOLDER);
@@ -124,19 +124,19 @@ async function showChanges({ step, run }: Narration): Promise<void> {
   await run(['diff', 'calculations', '--limit', '4']);
 }
 
-/** How many calculations a token sees after it lost its rights to most of them. */
+/** The number of calculations that the token can still read after it lost its permission for most of them. */
 const FEW_CALCULATIONS = 6_000;
 
 async function showRefusal({ step, run }: Narration, instance: Instance): Promise<void> {
   step(
     'Refuse a run that cannot be trusted',
-    'The token has lost its rights to most calculations: the run is not published, and the previous copy stays.',
+    'The token has lost its permission to read most calculations: the run is not published, and the previous copy stays.',
   );
   await instance.restart({ calculations: FEW_CALCULATIONS });
   await run(['snapshot', 'calculations'], { expected: [exitCodes.incomplete] });
 }
 
-/** The rate that the platform allows, and the one in the settings. */
+/** The rate that the platform allows, and the rate in the settings. */
 const ALLOWED_RATE = 4;
 const CLAIMED_RATE = 8;
 
@@ -156,13 +156,13 @@ async function showLimit({ step, run }: Narration, instance: Instance): Promise<
 /** Maximum characters of a job that are printed. */
 const MAX_JOB_CHARACTERS = 96;
 
-/** The delay of a response in milliseconds: long enough to kill a worker while it waits. */
+/** The delay of a response in milliseconds: long enough to kill a worker that waits for it. */
 const LATENCY_MS = 600;
 
-/** How many functions are run besides one job of every type. */
+/** The number of functions that are run, in addition to one job of every type. */
 const SUMS = 7;
 
-/** Runs jobs of every type from the queue in the store's folder, although a worker is killed in the middle of one. */
+/** Runs jobs of every type from a queue in the store's folder. A worker is killed in the middle of a job. */
 async function showJobs(
   { step, run, runKilled, say }: Narration,
   instance: Instance,
@@ -180,7 +180,7 @@ async function showJobs(
   const file = join(FOLDER, 'jobs.ndjson');
   const lines = [...sums, ...samples].map((message) => JSON.stringify(message));
   await writeFile(file, lines.map((line) => `${line}\n`).join(''));
-  say(`\n${file} has ${SUMS} more functions, and one job of each type:`);
+  say(`\n${file} has one job of each type, and ${SUMS} more functions:`);
   for (const line of lines.slice(SUMS))
     say(`  ${line.length > MAX_JOB_CHARACTERS ? `${line.slice(0, MAX_JOB_CHARACTERS)}…` : line}`);
   // The current formula of the calculation that one of these jobs changes is not stored.
@@ -188,8 +188,8 @@ async function showJobs(
   const { ledger } = await openJobs(terminal);
   const isSent = async () => (await Array.fromAsync(ledger.list())).some(({ state }) => state === 'SENT');
   await runKilled(['work', '--drain', '--concurrency', '1'], isSent);
-  say('The worker was killed (kill -9) in the middle of a job. Another worker does the rest:');
-  // The request that the killed worker had sent ends as unknown.
+  say('The worker was killed (kill -9) in the middle of a job. Another worker runs the rest:');
+  // The outcome of the request that the killed worker had sent is unknown.
   await run(['work', '--drain'], { expected: [exitCodes.done, exitCodes.incomplete] });
   await run(['jobs']);
   const sent = sentTo(platform);
@@ -197,7 +197,7 @@ async function showJobs(
   for await (const { id, state } of ledger.list()) {
     if (state !== 'UNKNOWN') continue;
     const word = sent.has(sums.find((sum) => sum.id === id)?.inputVariables) ? 'done' : 'failed';
-    await run(['jobs', 'resolve', id, word, '--note', 'I looked on the platform']);
+    await run(['jobs', 'resolve', id, word, '--note', 'I checked on the platform']);
   }
   await instance.restart();
 }
@@ -250,7 +250,7 @@ async function showScores({ step, run }: Narration): Promise<void> {
   await run(['query', SCORES]);
 }
 
-/** Imports the formulas that a code function returns, and prepares the change of a column, which it does not send. */
+/** Imports the formulas that a code function returns. Prepares to rename a column in them, but sends nothing. */
 async function showFormulas({ step, run }: Narration, { platform }: Instance): Promise<void> {
   step(
     'Know what is in formulas',
@@ -267,7 +267,7 @@ async function showFormulas({ step, run }: Narration, { platform }: Instance): P
   const column = /`([^`]+)`/.exec(expression)?.[1] ?? '';
   const changes = join(FOLDER, 'rename.csv');
   await run(['where-used', column, '--kind', 'column', '--dataset', dataset, '--limit', '3']);
-  // Some formulas of the reference platform do not parse; the commands name them.
+  // Some formulas of the sandbox do not parse; the commands list them and exit with 3.
   const expected = [exitCodes.done, exitCodes.incomplete];
   const rename = ['formula', 'rename-column', column, `New ${column}`, '--dataset', dataset];
   await run([...rename, '--output', changes], { expected });
@@ -279,7 +279,10 @@ async function showFormulas({ step, run }: Narration, { platform }: Instance): P
 const REPORT = join(FOLDER, 'report.html');
 
 async function showReport({ step, run }: Narration): Promise<void> {
-  step('Look at it', 'One HTML page: what is broken, what changed, what uses what, the batch, the jobs.');
+  step(
+    'Look at the report',
+    'One HTML page: what is broken, what changed, what uses what, the batch, the jobs.',
+  );
   await run(['report', '--output', REPORT]);
 }
 
@@ -296,18 +299,18 @@ const ending = (): readonly string[] => [
 type Narration = ReturnType<typeof createNarration>;
 
 /** Time between two checks whether a command is in the middle of its work, in milliseconds. */
-const LOOK_EVERY_MS = 20;
+const CHECK_EVERY_MS = 20;
 
-/** The command's file, for starting it in its own process. */
+/** The file that starts the command line in its own process. */
 const COMMAND = fileURLToPath(new URL('../bin.js', import.meta.url));
 
 /** How a command of the tour is run. */
 type RunOptions = {
-  /** Settings that only this command has. */
+  /** Settings for this command only. */
   readonly settings?: Terminal['environment'];
   /** The exit codes that are expected. Default: only 0. */
   readonly expected?: readonly number[];
-  /** Shows only lines of the output that match. */
+  /** If set, only the lines of the output that match are shown. */
   readonly only?: RegExp;
 };
 
@@ -322,7 +325,10 @@ function createNarration(terminal: Terminal, steps: number) {
       begun += 1;
       out(`\n${'─'.repeat(RULE)}\n${begun}/${steps}  ${title}\n     ${why}`);
     },
-    /** Shows a command as people type it, and runs it. Throws the reason of a stop, and an Error for an unexpected exit code. */
+    /**
+     * Shows a command as users type it, and runs it. Throws the reason of a stop, and an Error for an unexpected
+     * exit code.
+     */
     async run(
       argv: readonly string[],
       { settings = {}, expected = [exitCodes.done], only }: RunOptions = {},
@@ -338,13 +344,13 @@ function createNarration(terminal: Terminal, steps: number) {
       signal.throwIfAborted();
       if (expected.includes(code)) return;
       for (const text of hidden) out(text);
-      throw new Error(`${command} ended with ${code}, which the tour does not expect`);
+      throw new Error(`${command} exited with code ${code}, which the tour did not expect`);
     },
-    /** Shows a command, runs it in its own process, and kills the process once `isTime`. Throws if it ends earlier. */
+    /** Shows a command, runs it in its own process, and kills it when `isTime` is true. Throws if it exits earlier. */
     async runKilled(argv: readonly string[], isTime: () => Promise<boolean>, settings = {}) {
       out(`\n$ platform-sync ${argv.join(' ')}`);
       const env = { ...environment, ...settings };
-      // If the tour is stopped, this kills the process too.
+      // If the tour is stopped, the signal kills this process too.
       const child = spawn(process.execPath, [COMMAND, ...argv], {
         env,
         signal,
@@ -355,8 +361,8 @@ function createNarration(terminal: Terminal, steps: number) {
       ended.catch(() => undefined);
       while (!(await isTime())) {
         if (child.exitCode !== null)
-          throw new Error(`${argv.join(' ')} ended with ${child.exitCode} before it could be killed`);
-        await sleep(LOOK_EVERY_MS, signal);
+          throw new Error(`${argv.join(' ')} exited with code ${child.exitCode} before it could be killed`);
+        await sleep(CHECK_EVERY_MS, signal);
       }
       child.kill('SIGKILL');
       await ended;
@@ -364,7 +370,7 @@ function createNarration(terminal: Terminal, steps: number) {
   };
 }
 
-/** The terminal, but it prints only matching lines. All lines are added to `hidden`. */
+/** The terminal, except that it prints only matching lines. All lines are added to `hidden`. */
 function onlyLines(only: RegExp, terminal: Terminal, hidden: string[]): Terminal {
   const show = (text: string) => {
     hidden.push(text);

@@ -13,7 +13,7 @@ import type { ExchangeResponse } from './exchange.ts';
 
 /* Receives the bytes of a response within a budget of memory, decompresses them, and converts them to UTF-8. */
 
-/** Converts a body to UTF-8, if its byte order mark or its content type names another encoding. */
+/** Converts a body to UTF-8 if its byte order mark or its content type shows that it has another encoding. */
 export function inUtf8(body: Buffer<ArrayBuffer>, contentType: string): Buffer<ArrayBuffer> {
   const marked =
     body[0] === 0xff && body[1] === 0xfe
@@ -43,7 +43,7 @@ export async function readBody(
   maxBytes: number,
   makeRoom?: (bytes: number) => Promise<void>,
 ): Promise<
-  /** The body shares its memory with no other buffer, and now belongs to the caller. */
+  /** The body shares its memory with no other buffer, so the caller may change or free it. */
   | { readonly kind: 'whole'; readonly body: Buffer<ArrayBuffer> }
   | { readonly kind: 'too-large'; readonly readBytes: number }
 > {
@@ -54,14 +54,14 @@ export async function readBody(
       response.body.destroy();
       return { kind: 'too-large', readBytes };
     }
-    // Nothing is read during this wait, so the sender waits too.
+    // Nothing is read during this wait, so the sender has to wait too.
     await makeRoom?.(chunk.byteLength);
     gathered.add(chunk);
   }
   return { kind: 'whole', body: gathered.bytes() };
 }
 
-/** The size in bytes that the response declares, if it is plausible. For an encoded body it is a lower bound. */
+/** The size in bytes that the response declares, if it is plausible. An encoded body is larger once it is decoded. */
 function expectedBytes({ headers }: ExchangeResponse, maxBytes: number): number | undefined {
   const declared = Number(headers['content-length']);
   return declared > 0 && declared <= maxBytes ? declared : undefined;
@@ -79,7 +79,7 @@ const encodingsOf = ({ headers }: ExchangeResponse): readonly string[] =>
     .split(',')
     .map((name) => name.trim().toLowerCase());
 
-/** Names the unknown encodings of a response; empty if all are known. */
+/** Words for the unknown encodings of a response; '' if all are known. */
 export function unknownEncoding(response: ExchangeResponse): string {
   const unknown = encodingsOf(response).filter(
     (name) => name !== '' && name !== 'identity' && !DECODERS.has(name),
@@ -88,8 +88,8 @@ export function unknownEncoding(response: ExchangeResponse): string {
 }
 
 /**
- * The decoded body. Proxies may decode a body and keep the header, or remove the header of an encoded body. So the bytes
- * decide if they show their encoding, and an unknown name changes nothing.
+ * The decoded body. Proxies may decode a body and keep the header, or remove the header of an encoded body. So if the
+ * bytes show their encoding, they decide, and an unknown name in the header is ignored.
  */
 function decoded(response: ExchangeResponse): Body {
   const names = encodingsOf(response).slice(-MAX_ENCODINGS).reverse();
@@ -100,12 +100,12 @@ function decoded(response: ExchangeResponse): Body {
 type IsIt = (first: number, second: number) => boolean;
 const isGzip: IsIt = (first, second) => first === 0x1f && second === 0x8b;
 const isZstd: IsIt = (first, second) => first === 0x28 && second === 0xb5;
-/** The head of zlib (RFC 1950), which some servers leave out. */
+/** Whether a body begins with the header of zlib (RFC 1950), which some servers omit. */
 const isZlib: IsIt = (first, second) => (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0;
 /** Whether a body begins like JSON or a page, and so not like deflated bytes. */
 const isText: IsIt = (first) => first <= 0x20 || [0x22, 0x3c, 0x5b, 0x7b, 0xef].includes(first);
 
-/** A map, since the server may send any name: an object would also have `constructor`. */
+/** The decoders by the name of the encoding. A map, since an object would also have the name `constructor`. */
 const DECODERS: ReadonlyMap<string, Decode> = new Map([
   ['gzip', decodeIf(isGzip, createGunzip)],
   ['x-gzip', decodeIf(isGzip, createGunzip)],
@@ -114,7 +114,10 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map([
   ['zstd', decodeIf(isZstd, createZstdDecompress)],
 ]);
 
-/** Decodes a body that begins as `isIt` says. Any other body is decoded by `otherwise`, or stays unchanged. */
+/**
+ * Decodes a body if `isIt` is true for its first two bytes. Otherwise `otherwise` decodes it, or it stays
+ * unchanged.
+ */
 function decodeIf(isIt: IsIt, createDecoder: (() => Transform) | undefined, otherwise?: Decode): Decode {
   return async function* (body) {
     const chunks = body[Symbol.asyncIterator]();
@@ -153,20 +156,20 @@ const MAX_BYTES = 32 * 1024 * 1024;
 const FREE_BYTES = 1024 * 1024;
 
 /**
- * Creates a budget that limits the memory of bodies that are being received: once it is used up, further
- * bodies wait, and so do their senders. One body at a time may exceed the budget, so memory holds the budget
- * and at most one body of the maximum size. The first `freeBytes` of each body do not count.
+ * Creates a budget that limits the memory of bodies that are being received. When it is used up, other bodies wait, and
+ * so do their senders. One body at a time may exceed the budget, so the memory in use is at most the budget and one
+ * body of the maximum size. The first `freeBytes` of each body do not count.
  */
 export function createBodyBudget(maxBytes = MAX_BYTES, freeBytes = FREE_BYTES) {
   const closed = new EventEmitter().setMaxListeners(0);
   let usedBytes = 0;
   let over: object | undefined;
   return {
-    /** Opens the share of one body. */
+    /** Opens the account of one body. */
     open() {
       const own = { freeBytes, bytes: 0 };
       return {
-        /** Takes more bytes of the budget, once they are free. Throws when the signal is aborted. */
+        /** Waits until the budget has room for more bytes, and takes them. Throws when the signal is aborted. */
         async take(bytes: number, signal: AbortSignal) {
           const counted = Math.max(0, bytes - own.freeBytes);
           own.freeBytes -= bytes - counted;

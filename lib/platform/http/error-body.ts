@@ -6,13 +6,13 @@ type ErrorBody = { readonly detail?: string; readonly reference?: string };
 
 const MAX_DETAIL_LENGTH = 300;
 
-/** Matches a reference, such as a number or `AB-12`. No private text has this form. */
+/** Matches a reference, such as a number or `AB-12`. Private text does not have this form. */
 const REFERENCE = /^\d+$|^[A-Z0-9]+(?:[-_][A-Z0-9]+)+$/;
 
 /**
  * Reads `{status, statusReason, path?, message, toe}`, `{errorCode, errorMessage}`, `{message}`, a bare JSON
- * string, an HTML page, plain text, or nothing. Never throws. A reference is passed only through `hideToken`, everything
- * else through `hide`.
+ * string, an HTML page, plain text, or nothing. Never throws. A reference is passed only through `hideToken`,
+ * everything else through `hide`.
  */
 export function readErrorBody(
   text: string,
@@ -41,10 +41,10 @@ export function readErrorBody(
 
 const isFilled = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/** The beginning of an HTML page, behind comments and an XML declaration. */
+/** Matches the beginning of an HTML page, after comments and an XML declaration. */
 const PAGE = /^\ufeff?\s*(?:<\?xml[^>]*>\s*|<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype html|html|head|body)/i;
 
-/** The title of an HTML page, or `untitled` if it has no complete title; undefined if the text is no HTML page. */
+/** The title of an HTML page, or `untitled` without a complete title; undefined if the text is not an HTML page. */
 export function pageTitle(text: string, hide: Hide): string | undefined {
   if (!PAGE.test(text)) return undefined;
   const title = /<title[^>]*>([^<]*)</i.exec(text)?.[1]?.trim();
@@ -67,12 +67,13 @@ function tryParse(text: string): unknown {
 /** The maximum wait that a `Retry-After` can cause, in milliseconds. */
 const MAX_RETRY_AFTER_MS = 900_000;
 
-/** A longer `Retry-After` is ignored, since it must be a mistake. */
+/** A longer `Retry-After`, in milliseconds, is ignored, since it must be a mistake. */
 const MAX_CREDIBLE_MS = 365 * 86_400_000;
 
 /**
- * The milliseconds that a `Retry-After` header asks to wait (RFC 9110, 10.2.3), at most 15 minutes; undefined if it is
- * invalid or in the past. A date counts from the response's `Date`, or without a `Date` from `nowMs` (epoch milliseconds).
+ * The milliseconds to wait according to a `Retry-After` header (RFC 9110, 10.2.3), at most 15 minutes; undefined if
+ * it is invalid or in the past. A date counts from the response's `Date`, or without a `Date` from `nowMs` (epoch
+ * milliseconds).
  */
 export function parseRetryAfter(
   {
@@ -94,7 +95,7 @@ const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 /** Matches `Wed, 21 Oct 2026 07:28:00 GMT`, and `Wednesday, 21-Oct-26 07:28:00 GMT` of RFC 850. */
 const DAY_FIRST =
   /^[a-z]{3,9}, (?<day>\d\d?)[ -](?<month>[a-z]{3})[ -](?<year>\d{4}|\d\d) (?<time>\d\d:\d\d:\d\d) (?:gmt|utc)$/i;
-/** Matches `Wed Oct 21 07:28:00 2026`, as asctime prints UTC. */
+/** Matches `Wed Oct 21 07:28:00 2026`, the format of asctime. */
 const DAY_LAST =
   /^[a-z]{3} (?<month>[a-z]{3}) {1,2}(?<day>\d\d?) (?<time>\d\d:\d\d:\d\d) (?<year>\d{4})(?: gmt)?$/i;
 

@@ -25,11 +25,14 @@ type Exchange = (
     readonly method: string;
     readonly headers: Readonly<Record<string, string>>;
     readonly body?: string | undefined;
-    /** The time limit for connecting through a proxy, which a signal cannot abort. The signal aborts everything else. */
+    /**
+     * The time limit for connecting through a proxy, which a signal cannot abort. The signal aborts everything
+     * else.
+     */
     readonly timeoutMs: number;
     /**
-     * Whether to open a new connection. A reused connection may be closing at the other end, and the outcome would then be
-     * unknown.
+     * Whether to open a new connection. A reused connection may be closing at the other end, and the outcome would
+     * then be unknown.
      */
     readonly fresh: boolean;
   },
@@ -38,15 +41,16 @@ type Exchange = (
 ) => Promise<ExchangeResponse>;
 
 /**
- * Creates the exchange. It uses `node:http`, because `fetch` does not show in which phase a connection broke (the evidence
- * for `sent`). `fetch` also gives up after 300 s, although a code function may take longer, and takes no proxy as an
- * argument. A connection that was idle for `maxIdleMs` is not reused.
+ * Creates the exchange. It uses `node:http`, because `fetch` does not show in which phase a connection broke, from
+ * which
+ * `sent` is derived. `fetch` also gives up after 300 s, while a code function may take longer, and it takes no proxy as
+ * an argument. A connection that was idle for `maxIdleMs` is not reused.
  */
 export function createExchange(proxyEnv?: NetworkEnvironment, maxIdleMs = MAX_IDLE_MS): Exchange {
   const agents = createAgents(proxyEnv, maxIdleMs);
   return async (request, signal, onPhase) => {
     const { promise, resolve, reject } = Promise.withResolvers<ExchangeResponse>();
-    // Node reports an abort only once there is a socket, and so not while a proxy is opening one.
+    // Node reports an abort only if there is a socket, so not while a proxy is opening one.
     const abort = () => reject(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     try {
@@ -77,7 +81,10 @@ export function createExchange(proxyEnv?: NetworkEnvironment, maxIdleMs = MAX_ID
   };
 }
 
-/** Maximum bytes of a head. Policies and cookies of gateways make heads longer than the 16 KB that Node reads by default. */
+/**
+ * Maximum bytes of a head. Gateways add policies and cookies, so heads may exceed the 16 KB that Node reads by
+ * default.
+ */
 const MAX_HEAD_BYTES = 65_536;
 
 const closedWithoutResponse = () =>
@@ -91,7 +98,7 @@ function createAgents(proxyEnv: NetworkEnvironment = {}, maxIdleMs: number) {
   return { reused: of(true), fresh: of(false) };
 }
 
-/** Reports the phases of a socket until the platform may act. In doubt, reports the later phase. */
+/** Reports the phases of a socket until the platform may act. If the phase is unclear, reports the later one. */
 function watchPhases(socket: Socket, onPhase: (phase: ConnectionPhase) => void): void {
   const isSecuring = () => 'secureConnecting' in socket && socket.secureConnecting === true;
   const report = () => {

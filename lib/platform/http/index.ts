@@ -1,5 +1,6 @@
 /*
- * What opens connections to the platform: clients with their methods, tokens and counters, and single HTTP exchanges.
+ * Everything that opens connections to the platform: clients with their methods, tokens and counters, and single HTTP
+ * exchanges.
  */
 
 export { operations, type Page, type PagesOptions } from '../client.ts';

@@ -25,7 +25,10 @@ type PlatformRequest = {
   readonly read: ReadResponse<unknown>;
   /** The kind of body that is valid although it is not JSON, as in `Endpoint`. */
   readonly otherBody?: 'empty' | 'any' | undefined;
-  /** Receives the function that frees the memory of the body, if the body stays in use. Default: it is freed immediately. */
+  /**
+   * Receives the function that frees the memory of the body, if the body stays in use. Default: it is freed
+   * immediately.
+   */
   readonly hold?: ((release: () => void) => void) | undefined;
 };
 
@@ -34,11 +37,11 @@ type ReadResponse<T> = (body: Buffer<ArrayBuffer>) => T | Promise<T>;
 /** A response as a string of JSON and as a parsed value. */
 export type JsonResponse = { readonly text: string; readonly json: unknown };
 
-/** Parses a body. Throws `SyntaxError` unless it is complete JSON, valid once it is repaired (see `repairBytes`). */
+/** Parses a body. Throws `SyntaxError` unless it is complete JSON that is valid, if need be after `repairBytes`. */
 export const readAsJson = (body: Buffer, onOdd?: (odd: readonly string[]) => void): JsonResponse => {
   const isValid = isUtf8(body);
   const text = new TextDecoder().decode(body);
-  // Freed now, since the parsed value takes much memory too.
+  // Freed now, since the parsed value also needs much memory.
   freeMemory(body);
   if (!isValid) onOdd?.([INVALID_JSON]);
   try {
@@ -54,7 +57,7 @@ export const readAsJson = (body: Buffer, onOdd?: (odd: readonly string[]) => voi
 /** The name under which a response that had to be repaired is counted as odd. */
 export const INVALID_JSON = 'the response: invalid JSON';
 
-/** Thrown if a response is an error although its status says that it is a success. */
+/** Thrown if a response is an error even though it has the status of a success. */
 export class ErrorAnswerError extends Error {
   override readonly name = 'ErrorAnswerError';
   readonly body: string;
@@ -65,7 +68,7 @@ export class ErrorAnswerError extends Error {
   }
 }
 
-/** How one attempt ended. `status` and `sizeBytes` are always set, for the counters. */
+/** How one attempt ended. `status` and `sizeBytes` are set even after a failure, for the counters. */
 type AttemptResult = {
   readonly status: number | undefined;
   readonly sizeBytes: number;
@@ -142,7 +145,7 @@ export function createTransport(options: TransportOptions): Send {
   };
 }
 
-/** Combines several time limits: the first that is over aborts the signal. */
+/** Combines several time limits: the first one that is exceeded aborts the signal. */
 function createLimit() {
   const over = new AbortController();
   let reachedMs: number | undefined;
@@ -182,7 +185,7 @@ type ReadOptions = TransportOptions & {
   readonly read: ReadResponse<unknown>;
   readonly otherBody: PlatformRequest['otherBody'];
   readonly hide: Hide;
-  /** Hides the token in texts other than content: headers, and the reference of an error. */
+  /** Hides the token in strings other than content: headers, and the reference of an error. */
   readonly hideToken: Hide;
 };
 
@@ -226,8 +229,8 @@ async function readErrorBytes(head: ExchangeResponse): Promise<Buffer> {
 }
 
 /**
- * Reads a body by its bytes and not by its content type, since servers and gateways send JSON under many types, and pages
- * as JSON. The type only decides about a body that is neither JSON nor a page.
+ * Decides what a body is by its bytes and not by its content type, since servers and gateways send JSON under many
+ * types, and pages under the type of JSON. The type decides only about a body that is neither JSON nor a page.
  */
 async function readJson(
   head: ExchangeResponse,
@@ -271,7 +274,10 @@ async function readJson(
   }
 }
 
-/** Why a complete response is no result. If each response costs money, the failure is `shape`, which is not retried. */
+/**
+ * Why a complete response is not a result. If each response costs money, the failure is `shape`, which is not
+ * retried.
+ */
 function unreadFailure(
   error: unknown,
   options: Pick<ReadOptions, 'hide' | 'hideToken'> & {
@@ -283,8 +289,10 @@ function unreadFailure(
   const { status, sizeBytes, isPaid, hide } = options;
   const shape = (fault: string): PlatformFailure => ({ kind: 'shape', faults: [fault] });
   if (error instanceof ErrorAnswerError) {
-    const said = readErrorBody(error.body, options);
-    return isPaid ? shape(`an error: ${said.detail ?? said.reference}`) : { kind: 'status', status, ...said };
+    const found = readErrorBody(error.body, options);
+    return isPaid
+      ? shape(`an error: ${found.detail ?? found.reference}`)
+      : { kind: 'status', status, ...found };
   }
   // The parser's own message is not used, since it quotes the response, which may be private.
   if (error instanceof SyntaxError)
@@ -343,7 +351,7 @@ function brokenConnection(
   return HANDSHAKE.test(code) ? { ...failed, phase: 'tls' } : failed;
 }
 
-/** The code of an error. If several addresses were tried, that of the first address. */
+/** The code of an error. If several addresses were tried, the code for the first one. */
 function errorCode(error: unknown): string {
   if (error instanceof AggregateError && !('code' in error)) return errorCode(error.errors[0]);
   if (typeof error === 'object' && error !== null && 'code' in error) return String(error.code);

@@ -6,7 +6,7 @@ import { anyAnswer, type Sentiment, sentiment } from '../records.ts';
 /** Schema of a topic's name. */
 export const topicName = z.string({ error: 'a topic name' }).check(
   z.regex(/^[A-Za-z][A-Za-z0-9_]{0,99}$/, {
-    error: 'a topic name: a letter, then letters, digits or underscores, 1 to 100 in all',
+    error: 'a topic name: a letter, then letters, digits or underscores, 1 to 100 in total',
   }),
 );
 
@@ -48,7 +48,7 @@ export type SentimentRequest = { readonly text: string } & Omit<
   'input' | 'targetedSentiment' | 'simpleSentiment'
 >;
 
-/** The sentiment of each topic; null for a topic without a sentiment, although the text was scored and paid for. */
+/** Schema of a response: the sentiment of each topic, null for a topic without one (the text was still paid for). */
 const sentimentOf = (topics: readonly string[]): z.ZodMiniType<Sentiment, unknown> =>
   z.pipe(
     anyAnswer,
@@ -61,15 +61,15 @@ const sentimentOf = (topics: readonly string[]): z.ZodMiniType<Sentiment, unknow
     }),
   );
 
-/** The values of a list of `{topic, sentiment}`, as other analyses of texts return them, by topic. */
+/** The sentiments in a list of `{topic, sentiment}`, by topic. The platform's other text analyses return such lists. */
 function listed(sent: unknown): Readonly<Record<string, unknown>> {
   const found = z.array(z.looseObject({ topic: filledText, sentiment: z.unknown() })).safeParse(sent);
   return Object.fromEntries(found.data?.map(({ topic, sentiment }) => [topic, sentiment]) ?? []);
 }
 
 /**
- * Renames values to the requested topics that they match in another letter case, and adds null for requested topics
- * without a value. Keeps all other values.
+ * Spells the topics of values as they were requested, if they differ only in letter case. Adds null for requested
+ * topics without a value. All other values stay unchanged.
  */
 function byTopic(named: Readonly<Record<string, unknown>>, topics: readonly string[]) {
   const values = new Map(Object.entries(named));

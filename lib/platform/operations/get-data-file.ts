@@ -3,7 +3,7 @@ import { anyRecord } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { aboutRecord, type DataFile, dataFile, idSchema } from '../records.ts';
 
-/** What `expand` may add to a data file. */
+/** The possible names in `expand`. */
 export const expandNames = ['revisions', 'metadata'] as const;
 
 const input = z.strictObject({
@@ -11,10 +11,10 @@ const input = z.strictObject({
   query: z.optional(z.strictObject({ expand: z.optional(z.string({ error: 'names separated by commas' })) })),
 });
 
-/** Where a response has its data files, and which field names one. */
+/** The field that identifies a data file; the response is one data file. */
 const dataFiles = { keys: ['dataFileId'], keyIs: 'integer', members: dataFile } as const;
 
-/** Reads a data file's metadata (contract 4.7). `expand` names `revisions` and `metadata`, separated by commas. */
+/** Reads a data file's metadata (contract 4.7). `expand`: any of `revisions` and `metadata`, separated by commas. */
 export const getDataFile = {
   name: 'getDataFile',
   summary: 'Get data-file metadata',

@@ -8,7 +8,7 @@ const input = z.strictObject({
   query: z.optional(z.strictObject({ drill: z.optional(yesOrNo) })),
 });
 
-/** Where a response has its cards, and which fields name one. */
+/** The fields that may identify a card; the response is the list. */
 const cards = { keys: ['id', 'urn', 'kpiId'], keyIs: 'integer', members: card } as const;
 
 const cardList: z.ZodMiniType<readonly Card[], unknown> = z.pipe(

@@ -14,7 +14,7 @@ const input = z.strictObject({
   body,
 });
 
-/** The function to run, named by its package (a UUID), version and name, with its `inputVariables` and `settings`. */
+/** The function to run: its package (a UUID), version and name, with its `inputVariables` and `settings`. */
 export type FunctionCall = z.input<typeof input>['path'] & z.input<typeof body>;
 
 /**
@@ -28,7 +28,8 @@ export function endOfExecution(status: unknown): 'done' | 'failed' | 'unknown' {
 }
 
 /**
- * The lines of an execution's log (`stdout` or `stderr`) or of its `errorInformation`, as strings, whatever their shape.
+ * The lines of an execution's log (`stdout` or `stderr`) or of its `errorInformation`, as strings, whatever their
+ * shape.
  */
 export function linesIn(given: unknown, name: 'log' | 'errorMessages'): readonly string[] {
   const found: unknown = typeof given === 'object' ? Object(given ?? {})[name] : given;

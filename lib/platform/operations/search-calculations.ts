@@ -20,7 +20,7 @@ const body = z.strictObject({
 });
 const input = z.strictObject({ body });
 
-/** Where a response has its calculations, and which field names one. */
+/** The member of a response that lists the calculations, and the field that identifies a calculation. */
 const calculationRows = {
   member: 'results',
   keys: ['id'],
@@ -40,7 +40,7 @@ export type CalculationSearch = z.input<typeof body>;
 /** A response of the search; only its rows are checked. */
 export type CalculationsResponse = z.infer<typeof calculationsResponse>;
 
-/** Searches calculations (contract 4.2). `degraded` responses may lack rows; totals and `hasMore` are hints. */
+/** Searches calculations (contract 4.2). `degraded` responses may lack rows; totals and `hasMore` may be wrong. */
 export const searchCalculations = {
   name: 'searchCalculations',
   summary: 'Search calculations',
@@ -61,7 +61,7 @@ export const searchCalculations = {
             }),
           {
             path: ['results'],
-            error: 'a list beside a total',
+            error: 'a list, since the response has a total',
           },
         ),
       ),

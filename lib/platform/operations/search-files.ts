@@ -16,7 +16,7 @@ const body = z.strictObject({
     z.array(
       z.strictObject({
         field: filledText,
-        value: z.array(z.string({ error: 'text' }), { error: 'a list of texts' }),
+        value: z.array(z.string({ error: 'text' }), { error: 'a list of strings' }),
         not: z.optional(yesOrNo),
         operator: filledText,
       }),
@@ -46,7 +46,7 @@ const query = z.strictObject({
 
 const input = z.strictObject({ path: z.strictObject({ filesetId: uuid }), query: z.optional(query), body });
 
-/** Where a response has its files, and which field names one. */
+/** The member of a response that lists the files, and the field that identifies a file. */
 const fileRows = { member: 'files', keys: ['id'], keyIs: 'text', members: file } as const;
 
 /** The cursor and the total of a `pageContext`, each null if it is missing. Throws `Error` for an invalid cursor. */
@@ -72,7 +72,7 @@ const filesResponse = z.looseObject({
 /** A search of files: the directory, filters, dates and the order. A page has `limit` rows, from 1 to 5000. */
 export type FileSearch = Omit<z.input<typeof query>, 'next'> & z.input<typeof body>;
 
-/** Searches the files of one FileSet (contract 4.3): one page; `pageContext.next` leads to the next. */
+/** Searches the files of one FileSet (contract 4.3). Returns one page; `pageContext.next` is the cursor of the next. */
 export const searchFiles = {
   name: 'searchFiles',
   summary: 'Search files in a FileSet',
@@ -90,7 +90,7 @@ export const searchFiles = {
               list: fileRows.member,
               total: next ? null : Object(answer.pageContext ?? {}).total,
             }),
-          { path: ['files'], error: 'a list beside a total' },
+          { path: ['files'], error: 'a list, since the response has a total' },
         ),
       ),
     ),

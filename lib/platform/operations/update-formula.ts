@@ -9,7 +9,7 @@ const input = z.strictObject({
   body: z.strictObject({ expression: filledText }),
 });
 
-/** Schema of the response to an update: any JSON, unless it names another calculation. */
+/** Schema of the response to an update: any JSON, unless it has the id of another calculation. */
 const updatedCalculation = (id: Id) => aboutRecord<'id', typeof calculation>(anyAnswer, 'id', id);
 
 /** Whether the platform stored a formula that it cannot parse. */

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { awsClientConfig } from '../../../lib/base/aws/client-config.ts';
 import { AwsError, isPassing } from '../../../lib/base/aws/fault.ts';
 import { networkFaults, proxyOf } from '../../../lib/base/aws/network.ts';
-import { whatToDo } from '../../../lib/cli/errors/explain.ts';
+import { remedyFor } from '../../../lib/cli/errors/explain.ts';
 import { folderOfAll } from '../../folder-of-each.ts';
 import { listening } from '../../listening.ts';
 import { startProxy } from '../../platform/proxy-server.ts';
@@ -199,7 +199,7 @@ describe('a service of AWS over TLS', () => {
     expect(refused).toMatchObject({
       failure: { kind: 'denied', code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' },
     });
-    expect(whatToDo(refused, environment)).toContain('NODE_EXTRA_CA_CERTS=');
+    expect(remedyFor(refused, environment)).toContain('set NODE_EXTRA_CA_CERTS to a file');
   });
 
   test('is trusted with the authority in NODE_EXTRA_CA_CERTS too, which Node did not read if a settings file has it', async () => {
@@ -222,7 +222,7 @@ describe('a service of AWS over TLS', () => {
 
     for (const error of errors) {
       expect(error).toMatchObject({ failure: { code: 'ERR_SSL_WRONG_VERSION_NUMBER' } });
-      expect(whatToDo(error, {})).toContain('does not speak TLS');
+      expect(remedyFor(error, {})).toContain('does not speak TLS');
     }
   });
 

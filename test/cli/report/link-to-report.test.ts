@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { linkToReport } from '../../../lib/cli/commands/report.ts';
-import { printFound } from '../../../lib/cli/terminal/terminal.ts';
+import { printCommandResult } from '../../../lib/cli/terminal/terminal.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
@@ -26,7 +26,7 @@ async function requestLink(
   const { terminal, out, err } = createFakeTerminal({ ...environment, ...more });
   const openStore = async () => ({ ...store, location: environment.SYNC_STORE, ...given });
   const found = await linkToReport({ hours: 2, json }, { ...terminal, openStore }, () => NOON);
-  const ended = printFound(found, json, terminal);
+  const ended = printCommandResult(found, json, terminal);
   return { ended, out: out(), err: err().split('\n') };
 }
 

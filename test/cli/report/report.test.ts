@@ -32,7 +32,7 @@ test('report writes the page to a file, and a line says what it shows', async ()
 
   expect(code).toBe(0);
   expect(await readFile(file, 'utf8')).toMatch(/^<!doctype html>[\s\S]*<\/html>/);
-  expect(out).toMatch(`calculations: 1 record of run ${monday.id}, begun `);
+  expect(out).toMatch(`calculations: 1 record of run ${monday.id}, started `);
   expect(err).toBe('');
   expect(await readdir(folder.path)).toEqual(['report.html']);
 });
@@ -113,7 +113,7 @@ test('--open opens the page; if that fails, the message says so', async () => {
 
   expect([first, second]).toMatchObject([{ ended: 'done' }, { ended: 'done' }]);
   expect(opened).toEqual([file]);
-  expect(fake.err()).toBe(`platform-sync: ${file} is written, but not opened: no screen`);
+  expect(fake.err()).toBe(`platform-sync: ${file} was written, but could not be opened: no screen`);
 });
 
 test('report names the operations that are throttled separately, according to the table', async () => {
@@ -132,7 +132,7 @@ test('report names the operations that are throttled separately, according to th
   const [, packed = ''] = /id="facts">([^<]*)</.exec(page) ?? [];
   const facts = JSON.parse(inflateRawSync(Buffer.from(packed, 'base64')).toString());
   expect(facts.throttled).toEqual([
-    'analyzeSentiment: throttled alone since 2026-11-29T08:00:00.000Z: 2 a second',
+    'analyzeSentiment: throttled on its own since 2026-11-29T08:00:00.000Z: 2 a second',
   ]);
 });
 

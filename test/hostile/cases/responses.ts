@@ -57,10 +57,14 @@ const statuses: readonly Case[] = [
       206,
     ),
   }),
-  ...ends(status('304 (not modified), which was not requested: is there a cache in between?'), 1, {
-    304: bytes('', {}, 304),
-  }),
-  ...ends(status('407: who?. Does HTTPS_PROXY have the user and password that the proxy requires?'), 1, {
+  ...ends(
+    status('304 (not modified), which was not requested; check whether there is a cache in between'),
+    1,
+    {
+      304: bytes('', {}, 304),
+    },
+  ),
+  ...ends(status('407: who?; check that HTTPS_PROXY has the user and password that the proxy requires'), 1, {
     407: json({ message: 'who?' }, 407),
   }),
   ...ends(status('418: a page titled “tea”'), 1, {
@@ -242,7 +246,7 @@ const answered = (what: string, cases: readonly Case[], more: Readonly<Record<st
     }),
   );
 
-const PROXY_HINT = '. Does HTTPS_PROXY have the user and password that the proxy requires?';
+const PROXY_HINT = '; check that HTTPS_PROXY has the user and password that the proxy requires';
 
 const proxies = (
   [

@@ -177,7 +177,7 @@ describe('SYNC_GATES', () => {
   });
 
   test.each<[string, readonly unknown[]]>([
-    ['{', ['SYNC_GATES: expected JSON, got 1 characters that are not JSON']],
+    ['{', ['SYNC_GATES: expected JSON, got invalid JSON (1 characters)']],
     ['[]', ['SYNC_GATES: expected an object by place: SOURCE or SOURCE.NAME, got a list of 0']],
     ['0.8', ['SYNC_GATES: expected an object by place: SOURCE or SOURCE.NAME, got 0.8']],
     [
