@@ -139,7 +139,7 @@ test('if the template was changed, rows with their own ids are named before any 
   const refused = await jobs.run(argv);
   const set = await jobs.run([...argv, '--name', 'second']);
 
-  const wayOut = 'With --name NAME these rows are a new set';
+  const wayOut = 'With --name NAME, these rows count as a new set';
   expect(dry.out).toContain('1 would be refused: another job has this id, with other content');
   expect(dry.out).toContain(wayOut);
   expect(refused).toMatchObject({ code: 3, out: expect.stringContaining(wayOut) });
