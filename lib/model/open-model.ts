@@ -14,7 +14,7 @@ import {
 } from '../store/index.ts';
 import { type ColumnWriter, createColumnFile, parquetFormat } from '../tables/parquet/index.ts';
 import { computeModel, type Model, modelOf, type PackedModel } from './compute-model.ts';
-import { formulasIn, type ParsedFormula } from './formulas/formula-uses.ts';
+import { formulasIn, type ParsedKnownFormula } from './formulas/formula-uses.ts';
 import { type KnownFormulas, listFormulas } from './formulas/known-formulas.ts';
 import { type DatedModel, datedModel, HISTORY_FOLDER } from './history.ts';
 import { type ModelTable, modelColumns, modelTableNames } from './model-tables.ts';
@@ -312,7 +312,7 @@ const builders: Readonly<
 
 const sinceOf = { calculation: ['unused', 'broken'], card: ['broken'] } as const;
 
-const formulaRow = ({ id, dataType, atMs, columns, functions, ...said }: ParsedFormula) => ({
+const formulaRow = ({ id, dataType, atMs, columns, functions, ...said }: ParsedKnownFormula) => ({
   ...said,
   calculation_id: id,
   data_type: dataType,

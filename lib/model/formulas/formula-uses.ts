@@ -12,7 +12,7 @@ import { valuesIn } from './imported-formulas.ts';
 import type { KnownFormula } from './known-formulas.ts';
 
 /** A known formula, with the result of parsing it. */
-export type ParsedFormula = Omit<KnownFormula, 'datasetIds'> & {
+export type ParsedKnownFormula = Omit<KnownFormula, 'datasetIds'> & {
   /** The calculation's id, in the form of `canonicalId`. */
   readonly id: string;
   readonly status: 'valid' | 'invalid';
@@ -32,11 +32,14 @@ type PackedFormulas = {
 };
 
 /** Reads the formulas of a model. */
-export const formulasIn = ({ lines }: PackedFormulas): Generator<ParsedFormula> =>
+export const formulasIn = ({ lines }: PackedFormulas): Generator<ParsedKnownFormula> =>
   valuesIn(Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength));
 
 /** The formula of the calculation at a node; undefined if its text is not known. */
-export function formulaOf({ nodes, ...formulas }: PackedFormulas, node: number): ParsedFormula | undefined {
+export function formulaOf(
+  { nodes, ...formulas }: PackedFormulas,
+  node: number,
+): ParsedKnownFormula | undefined {
   const index = nodes.indexOf(node);
   return index === -1
     ? undefined
@@ -108,7 +111,7 @@ function readFormula(
   const analysis = analyzeParsed(expression, parsed);
   const { functions, columns, references } = analysis;
   const dataType = analysis.status === 'VALID' ? lowerCase(analysis.dataType) : null;
-  const read: ParsedFormula = {
+  const read: ParsedKnownFormula = {
     id,
     ...formula,
     status: lowerCase(analysis.status),
