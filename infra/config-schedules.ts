@@ -22,7 +22,7 @@ export const cron = z.string({ error: EXPECTED_CRON }).check(({ value, issues })
   if (faults.length === 0 && neverRuns(value))
     issues.push({
       code: 'custom',
-      message: `a cron expression with a date from ${FIRST_YEAR} on`,
+      message: `a cron expression that matches a date in ${FIRST_YEAR} or later`,
       input: value,
     });
 });
@@ -46,7 +46,10 @@ const timing = {
    * between two runs, plus 2.
    */
   publishedWithinHours: z.optional(atSynth(integer(1, MAX_HOURS))),
-  /** When to take it: a cron expression of EventBridge Scheduler, six fields. Required, except for a source that follows each run of another source. */
+  /**
+   * When to take it: a cron expression of EventBridge Scheduler, six fields. Required, except for a source that
+   * follows each run of another source.
+   */
   cron: z.optional(cron),
   /** The IANA name of the cron's time zone. Default: UTC. */
   timeZone: z._default(timeZone, 'UTC'),
@@ -57,7 +60,10 @@ const timing = {
 /** The issues about the type of a value. For a token, all other issues are ignored. */
 const TYPE_ISSUES: readonly string[] = ['invalid_type', 'invalid_value', 'invalid_union'];
 
-/** Checks a field as the Lambda functions will, but keeps the value as it is written, since they parse it themselves. */
+/**
+ * Checks a field as the Lambda functions will, but keeps the value as it is written, since they parse it
+ * themselves.
+ */
 function unparsed(field: z.core.$ZodType) {
   const faultsIn = (value: unknown) =>
     (z.core.safeParse(field, value).error?.issues ?? []).filter(
@@ -121,12 +127,15 @@ export function messageOf(schedule: Schedule): Readonly<Record<string, unknown>>
   return { version: 1, type: 'snapshot', ...request };
 }
 
-/** Whether the snapshot follows another one, as cards follow the calculations, which link to datasets, if no datasets are given. */
+/**
+ * Whether the snapshot follows another one, as cards follow the calculations, which link to datasets, if no
+ * datasets are given.
+ */
 export const follows = (schedule: Schedule) => linkedSource(schedule) !== undefined;
 
 /**
- * The maximum hours between two published runs of a schedule. Undefined if it is unknown, since the cron has no two runs
- * or the snapshot follows a source without a schedule.
+ * The maximum hours between two published runs of a schedule. Undefined if it is unknown, since the cron has no two
+ * runs or the snapshot follows a source without a schedule.
  */
 export function publishedWithinHours(schedule: Schedule, all: readonly Schedule[]): number | undefined {
   if (schedule.publishedWithinHours !== undefined) return schedule.publishedWithinHours;
@@ -164,13 +173,13 @@ function cronRules(source: Source): readonly ScheduleRule[] {
   return [
     {
       at: 'cron',
-      expected: `nothing, since a schedule of ${source} that does not set ${field} follows the ${linked.from}`,
+      expected: `no cron: a schedule of ${source} without ${field} runs right after the ${linked.from}`,
       holds: ({ source: of, [field]: given, cron: at }) =>
         of !== source || given !== undefined || at === undefined,
     },
     {
       at: 'cron',
-      expected: `a cron expression, since ${field} are given`,
+      expected: `a cron expression, since ${field} is set`,
       holds: ({ source: of, [field]: given, cron: at }) =>
         of !== source || given === undefined || at !== undefined,
     },

@@ -5,7 +5,7 @@ import { Construct } from 'constructs';
 import type { CommonEnvironment, FunctionEnvironment } from '../lib/contract.ts';
 import type { RareDeadLetters } from './queues.ts';
 import { startRegularly } from './regular-start.ts';
-import { type FunctionDefaults, MAX_LENGTH, SyncFunction } from './sync-function.ts';
+import { type FunctionDefaults, MAX_TIMEOUT, SyncFunction } from './sync-function.ts';
 
 type IdleQueuesProps = FunctionDefaults &
   RareDeadLetters & {
@@ -32,7 +32,7 @@ export class IdleQueues extends Construct {
       network,
       handler: 'move-jobs',
       description: 'Moves jobs from queues that are turned off',
-      timeout: MAX_LENGTH,
+      timeout: MAX_TIMEOUT,
       memoryMb: 256,
       // It runs again in an hour.
       retryAttempts: 2,

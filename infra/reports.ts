@@ -7,7 +7,7 @@ import { placeOf, type Schedule } from './config-schedules.ts';
 import type { RareDeadLetters } from './queues.ts';
 import { startRegularly } from './regular-start.ts';
 import type { Storage } from './storage.ts';
-import { type FunctionDefaults, MAX_LENGTH, SyncFunction } from './sync-function.ts';
+import { type FunctionDefaults, MAX_TIMEOUT, SyncFunction } from './sync-function.ts';
 
 type ReportsProps = FunctionDefaults & {
   readonly environment: CommonEnvironment;
@@ -32,7 +32,7 @@ export class Reports extends Construct {
       network,
       handler: 'write-report',
       description: 'Writes the report and sends digests',
-      timeout: MAX_LENGTH,
+      timeout: MAX_TIMEOUT,
       // With this memory, Lambda gives one full CPU. The model of a million calculations takes less than a third of it.
       memoryMb: 1_769,
       // No retries, since the function runs again in ten minutes.
@@ -53,15 +53,15 @@ export class Reports extends Construct {
   }
 
   /**
-   * Starts the function every ten minutes. This costs a third of the alternative, a queue for events of S3 that Lambda
-   * polls ($0.26 a month), and does not depend on an event that may be lost.
+   * Starts the function every ten minutes. The alternative, an SQS queue of S3 events that Lambda polls, would cost
+   * three times as much ($0.26 a month), and would depend on events that may be lost.
    */
   start({ group, schedules, topics, rareDeadLetters }: StartProps): void {
-    startRegularly(this, 'Look', {
+    startRegularly(this, 'FindNewRuns', {
       group,
       rareDeadLetters,
       starts: this.write,
-      description: 'Looks for runs that the report does not show',
+      description: 'Checks for runs that are not in the report yet',
       at: { minute: '5/10' },
       maxEventAge: Duration.minutes(10),
       input: { places: [...new Set(schedules.map(placeOf))], ...this.digests(schedules, topics) },

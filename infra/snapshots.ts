@@ -6,7 +6,7 @@ import { type CommonEnvironment, type FunctionEnvironment, sources } from '../li
 import { acknowledgeWildcard, belowArn } from './nag.ts';
 import type { RareDeadLetters } from './queues.ts';
 import type { Storage } from './storage.ts';
-import { type FunctionDefaults, MAX_LENGTH, SyncFunction } from './sync-function.ts';
+import { type FunctionDefaults, MAX_TIMEOUT, SyncFunction } from './sync-function.ts';
 import type { TokenSecret } from './token-secret.ts';
 
 export type SnapshotsProps = FunctionDefaults &
@@ -52,7 +52,7 @@ export class Snapshots extends Construct {
       logs,
       handler: 'snapshot',
       description: 'Takes snapshots, each a durable execution',
-      timeout: MAX_LENGTH,
+      timeout: MAX_TIMEOUT,
       memoryMb: 1_024,
       // It gets the inputs of executions that failed, timed out or were stopped, since Lambda does not retry them.
       deadLetterQueue: props.rareDeadLetters,

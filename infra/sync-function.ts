@@ -64,9 +64,9 @@ export class SyncFunction extends Construct {
 }
 
 /**
- * The format of the logs. With JSON, Lambda's own lines (start, report, time-out, uncaught errors) are JSON like our lines,
- * so that queries find fields in every line. The level is TRACE, so that LOG_LEVEL alone decides what is logged: by
- * default, Lambda would drop lines below INFO.
+ * The format of the logs. With JSON, Lambda's own lines (start, report, time-out, uncaught errors) are JSON like
+ * our lines, so that queries find fields in every line. The level is TRACE, so that LOG_LEVEL alone decides what is
+ * logged: by default, Lambda would drop lines below INFO.
  */
 const logging = {
   loggingFormat: LoggingFormat.JSON,
@@ -80,5 +80,5 @@ const placeIn = ({ vpc, subnets, securityGroups }: Network) => ({
   ...(subnets === undefined ? {} : { vpcSubnets: subnets }),
 });
 
-/** The maximum duration of an invocation of Lambda. */
-export const MAX_LENGTH = Duration.minutes(15);
+/** The maximum timeout that Lambda allows for a function. */
+export const MAX_TIMEOUT = Duration.minutes(15);

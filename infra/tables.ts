@@ -8,7 +8,7 @@ import type { Catalog } from './catalog.ts';
 import type { RareDeadLetters } from './queues.ts';
 import { startRegularly } from './regular-start.ts';
 import type { Storage } from './storage.ts';
-import { type FunctionDefaults, MAX_LENGTH, SyncFunction } from './sync-function.ts';
+import { type FunctionDefaults, MAX_TIMEOUT, SyncFunction } from './sync-function.ts';
 
 type TablesProps = FunctionDefaults &
   RareDeadLetters & {
@@ -30,7 +30,7 @@ export class Tables extends Construct {
       network,
       handler: 'write-tables',
       description: 'Writes tables as Parquet',
-      timeout: MAX_LENGTH,
+      timeout: MAX_TIMEOUT,
       memoryMb: 2_048,
       // Tables that are still missing are built after the next publication or in the next night.
       retryAttempts: 2,

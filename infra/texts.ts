@@ -6,7 +6,7 @@ import { Construct } from 'constructs';
 import type { CommonEnvironment, FunctionEnvironment } from '../lib/contract.ts';
 import type { RareDeadLetters } from './queues.ts';
 import type { Storage } from './storage.ts';
-import { type FunctionDefaults, MAX_LENGTH, SyncFunction } from './sync-function.ts';
+import { type FunctionDefaults, MAX_TIMEOUT, SyncFunction } from './sync-function.ts';
 
 export type TextsProps = FunctionDefaults &
   RareDeadLetters & {
@@ -27,7 +27,7 @@ export class Texts extends Construct {
       logs,
       handler: 'split-texts',
       description: 'Splits requests from the inbox into jobs',
-      timeout: MAX_LENGTH,
+      timeout: MAX_TIMEOUT,
       memoryMb: 1_024,
       // Splitting the same request again changes nothing.
       retryAttempts: 2,

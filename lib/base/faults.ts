@@ -3,12 +3,13 @@ import type * as z from 'zod/mini';
 
 /**
  * The faults that a schema found, each as a string: the path, what was expected, and what was found. If there are more
- * than `max`, the last string says how many more there are. `shown`: the value that was checked. `describePath` describes a path.
+ * than `max`, the last string says how many more there are. `checkedValue`: the value that was checked.
+ * `describePath` describes a path.
  * `hide` removes secrets from keys and values.
  */
 export function faultsOf(
   error: z.core.$ZodError,
-  shown: unknown,
+  checkedValue: unknown,
   parts: {
     readonly describePath?: (path: readonly PropertyKey[]) => string;
     readonly hide?: Hide;
@@ -33,7 +34,8 @@ export function faultsOf(
     others += keys.length - room.length;
     for (const key of room) {
       // The fault of an invalid key is about the key, and not about its value.
-      const got = () => show(issue.code === 'invalid_key' ? issue.path.at(-1) : valueAt(shown, issue.path));
+      const got = () =>
+        show(issue.code === 'invalid_key' ? issue.path.at(-1) : valueAt(checkedValue, issue.path));
       faults.push(
         key === undefined
           ? `${named(issue.path)}: expected ${expectationOf(issue)}, got ${got()}`
@@ -51,7 +53,7 @@ const widestFirst = (issues: readonly z.core.$ZodIssue[], max: number) =>
 /** Maximum faults in one message: without a limit, a hostile input would cause a message of its own size. */
 const MAX_FAULTS = 50;
 const MAX_PATH_LENGTH = 300;
-/** Maximum characters of a string that are searched for secrets. */
+/** Maximum characters of a string that `Hide` functions search, since they are slow. */
 export const MAX_READ = 4_000;
 
 /** Cuts a string to at most `max` characters, and marks the cut with `…`. */
@@ -61,7 +63,10 @@ export const shortened = (text: string, max: number): string =>
 /** The message of an error; any other thrown value as a string. */
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Cuts a message to 4,000 characters, since it may quote foreign text, and is stored in logs, results and rows. */
+/**
+ * Cuts a message to 4,000 characters, since it may quote text from outside, and is stored in logs, results and
+ * rows.
+ */
 export const messageOf = (text: string): string => shortened(text, MAX_MESSAGE_LENGTH);
 
 const MAX_MESSAGE_LENGTH = 4_000;
@@ -69,7 +74,7 @@ const MAX_MESSAGE_LENGTH = 4_000;
 /** The first line of a message. The SDK adds further lines for developers to its errors. */
 export const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';
 
-/** Names in quotes, for a message: the first 20, each shortened, and the number of further names. */
+/** Names in quotes, for a message: the first 20, each shortened, and the number of the others. */
 export function listed(names: readonly string[]): string {
   const first = names.slice(0, MAX_NAMES).map((name) => JSON.stringify(shortened(name, MAX_NAME_LENGTH)));
   const others = names.length - first.length;
@@ -79,7 +84,7 @@ export function listed(names: readonly string[]): string {
 const MAX_NAMES = 20;
 const MAX_NAME_LENGTH = 60;
 
-/** Removes secrets from a string. Called with at most `MAX_READ` characters, since it takes time. */
+/** Removes secrets from a string. Called with at most `MAX_READ` characters, since it is slow. */
 export type Hide = (text: string) => string;
 
 /** A value in a few words: strings quoted and shortened, lists by their size. */
@@ -92,13 +97,13 @@ export function preview(value: unknown, hide: Hide = (text) => text): string {
 }
 
 /**
- * Matches Zod's own message, which a fault has if the schema sets none. In a program that loads one of Zod's languages,
- * words follow it.
+ * Matches Zod's default message, which a fault has if the schema sets none. With a Zod locale loaded, the message
+ * continues after the colon.
  */
 const DEFAULT_MESSAGE = /^Invalid input(?::|$)/;
 
 function expectationOf(issue: z.core.$ZodIssue): string {
-  // The message of this issue is about the whole record, and those of its inner issues about the key.
+  // The message of this issue is about the whole record. The messages of its inner issues are about the key.
   if (issue.code === 'invalid_key')
     return `${[...new Set(issue.issues.map(expectationOf))].join(' or ')} as a name`;
   if (!DEFAULT_MESSAGE.test(issue.message)) return issue.message;
@@ -128,7 +133,10 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** Makes a string from outside safe to show: one line of at most `max` characters, without terminal control characters. */
+/**
+ * Makes a string from outside safe to show: one line of at most `max` characters, without terminal control
+ * characters.
+ */
 export function shownText(given: string, max: number): string {
   const text = shortened(given, max);
   // Incomplete sequences and other control characters could still move the cursor.
@@ -148,15 +156,15 @@ export const shownJson = (json: string, mark = '\\'): string =>
   );
 
 /**
- * Hides the user and the query of a URL, with or without a scheme. What looks like an unknown scheme may be the name of a
- * user.
+ * Hides the credentials and the query of a URL. In `name:x@host`, `name` may be a user rather than a scheme, so it is
+ * hidden too.
  */
 export const hideUser = (location: string): string =>
   location.replace(/^((?:https?|s3|ftp|socks\w?):\/+)?.*@/is, '$1***@').replace(/\?.*$/s, '?***');
 
 /**
- * Quotes a word for a shell if necessary: in double quotes if they suffice, since POSIX shells, cmd and PowerShell read
- * these in the same way. On Windows, a word that needs other quotes is replaced by a placeholder.
+ * Quotes a word for a shell if necessary: in double quotes if possible, which mean the same in POSIX shells, cmd and
+ * PowerShell. On Windows, a word that needs other quotes is replaced with a placeholder.
  */
 export function quoted(word: string): string {
   if (/^[\w./:,=@%+-]+$/.test(word)) return word;
@@ -172,7 +180,10 @@ export function systemReason(error: unknown): string {
   return errno === undefined ? message : getSystemErrorMessage(errno);
 }
 
-/** The known name that was probably meant: it differs by at most two typos, or begins with `written`; else undefined. */
+/**
+ * The known name that was probably meant: it differs by at most two typos, or begins with `written`. Otherwise
+ * undefined.
+ */
 export function nearestName(written: string, known: Iterable<string>): string | undefined {
   const names = [...known];
   const typos = Math.min(2, Math.floor(written.length / 3));
@@ -184,7 +195,7 @@ export function nearestName(written: string, known: Iterable<string>): string | 
   return close[0]?.name ?? (written.length >= 3 ? names.find((name) => name.startsWith(written)) : undefined);
 }
 
-/** How many characters must be inserted, deleted or replaced to turn one string into the other (Levenshtein). */
+/** The number of characters to insert, delete or replace to turn one string into the other (Levenshtein). */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [index, character] of [...from].entries()) {

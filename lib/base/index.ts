@@ -1,6 +1,6 @@
 /*
- * What all rooms build on: waiting and retries, errors in words, schemas for input, and packages that are
- * loaded when needed.
+ * The basis of all rooms: waiting and retries, errors in words, schemas for input, and packages that are loaded when
+ * they are needed.
  */
 
 export { type BackoffLimits, backoffMs, once, readAhead, sleep } from './async.ts';

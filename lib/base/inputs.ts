@@ -25,10 +25,13 @@ export function wholeNumber(min: number, max: number) {
     .check(z.refine((value) => Number.isInteger(value) && value >= min && value <= max, { error }));
 }
 
-/** True or false. */
+/** Schema of a boolean. */
 export const yesOrNo = z.boolean({ error: 'true or false' });
 
-/** A date or time in ISO 8601. A time needs a zone: without one, it would be another moment on another machine. */
+/**
+ * Matches a date or time in ISO 8601. A time needs a zone: without one, it would mean different moments on
+ * machines.
+ */
 const DATE = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 /** Whether the date exists: `Date.parse` would read February 30 as a day of March. */
@@ -92,7 +95,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 /** An object with any members. */
 export const anyRecord = (error = 'an object') => z.custom<Record<string, unknown>>(isObject, { error });
 
-/** An object whose members all fit a schema, which may not transform them. */
+/** An object whose members all match a schema, which must not transform them. */
 export const recordOf = <Value>(member: z.ZodMiniType<Value, Value>, error = 'an object') =>
   z.custom<Record<string, Value>>(
     (value) => isObject(value) && Object.values(value).every((each) => member.safeParse(each).success),
@@ -100,8 +103,8 @@ export const recordOf = <Value>(member: z.ZodMiniType<Value, Value>, error = 'an
   );
 
 /**
- * The member of this name in the object itself, for names from outside: plain access would find `constructor`, `toString`
- * and `__proto__` in every object.
+ * The object's own member with this name, for names from outside: plain access would find `constructor`, `toString` and
+ * `__proto__` in every object.
  */
 export const own = <Value>(
   object: Readonly<Partial<Record<string, Value>>>,
@@ -109,8 +112,8 @@ export const own = <Value>(
 ): Value | undefined => (Object.hasOwn(object, name) ? object[name] : undefined);
 
 /**
- * Checks a value by a schema. Only the first fault of a large value is reported: zod passes all faults as the arguments of
- * one call, and those of a hostile list take gigabytes, or overflow the stack.
+ * Checks a value against a schema. For a large value, reports only the first fault: zod passes all faults as
+ * arguments of one call, and the faults of a hostile list would take gigabytes, or overflow the stack.
  */
 export function checkedBy<T>(
   schema: Pick<z.ZodMiniType<T>, 'safeParse'>,
@@ -122,9 +125,10 @@ export function checkedBy<T>(
 
 const FIRST_FAULT: z.core.ParseContextInternal<z.core.$ZodIssue> = { abortEarly: true };
 
+/** A value with more values in it than this is large. */
 const MAX_VALUES = 50_000;
-/** An object counts as this many values, since each required member that it lacks is a fault. */
-const OBJECT = 10;
+/** How many values an object counts as, since each required member that it lacks is a fault. */
+const OBJECT_VALUES = 10;
 
 function isLarge(value: unknown): boolean {
   let left = MAX_VALUES;
@@ -132,7 +136,7 @@ function isLarge(value: unknown): boolean {
   while (open.length > 0 && left > 0) {
     const each = open.pop();
     const isObject = typeof each === 'object' && each !== null;
-    left -= isObject ? OBJECT : 1;
+    left -= isObject ? OBJECT_VALUES : 1;
     if (!isObject) continue;
     for (const name in each) {
       open.push(Reflect.get(each, name));

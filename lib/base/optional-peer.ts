@@ -1,10 +1,10 @@
 import type { AwsEnvironment } from './aws/client-config.ts';
 import { errorText, firstLine } from './faults.ts';
 
-/** An AWS client of the SDK: any version 3, since `package.json` sets the minimum. */
+/** An AWS client of the SDK, in any version 3; `package.json` sets the minimum. */
 const clientOf = (service: string) => ({ title: `the AWS client of ${service}`, version: '3' });
 
-/** The optional peers of the package: the title of each, and the version to install, which `package.json` allows. */
+/** The optional peer dependencies: the title of each, and the version to install, which `package.json` allows. */
 export const optionalPeers = {
   '@duckdb/node-api': { title: 'DuckDB', version: '1.5.5-r.5' },
   '@modelcontextprotocol/server': { title: 'the SDK of the Model Context Protocol', version: '2.4.0' },
@@ -19,8 +19,8 @@ export const optionalPeers = {
 type PeerName = keyof typeof optionalPeers;
 
 /**
- * Thrown if a peer cannot be loaded: it is not installed, or does not run on this machine. The message has
- * the command that installs it.
+ * Thrown if an optional peer dependency cannot be loaded: it is not installed, or does not run on this machine. The
+ * message has the command that installs it.
  */
 export class PeerMissingError extends Error {
   override readonly name = 'PeerMissingError';
@@ -75,8 +75,8 @@ const CLIENTS = {
 } as const;
 
 /**
- * Throws `PeerMissingError` unless the clients that these settings need are installed. A setting without a value needs no
- * client. Returns the names of the clients. Bundles do not call this, since their clients are built in.
+ * Throws `PeerMissingError` unless the clients that these settings need are installed. A setting without a value
+ * needs no client. Returns the names of the clients. Bundles do not call this, since their clients are built in.
  */
 export function needClients(
   environment: AwsEnvironment & Readonly<Record<string, string | undefined>>,

@@ -4,7 +4,7 @@ type RetryOptions = {
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random: () => number;
-  /** When to give up, in epoch milliseconds. Called before each wait, since the time may change. Default: never. */
+  /** When to give up, in epoch milliseconds. Called before each wait, since the result may change. Default: never. */
   readonly untilMs?: () => number;
   /** Whether a retry may succeed after this error. Default: it may. */
   readonly mayPass?: (error: unknown) => boolean;
@@ -66,7 +66,7 @@ async function withWatchdog<T>(
       if (now() >= untilMs()) throw error;
     }
   };
-  // Once the try has settled, the abort ends the watch, whose rejection is replaced by the try itself.
+  // After the try has settled, the abort ends the watch, and the result of the try replaces the watch's rejection.
   return Promise.race([
     tried,
     watch().catch((error: unknown) => (settled.signal.aborted ? tried : Promise.reject(error))),

@@ -9,8 +9,8 @@ export function createBoundary(
   explain: (error: unknown) => StoreFailure,
 ): {
   /**
-   * Runs `work` on the store. `doing` names the action and its object, such as `get latest.json`. `work` gets this text
-   * with the location, for the errors that it throws itself.
+   * Runs `work` on the store. `doing`: the action and its object, such as `get latest.json`. `work` receives these
+   * words with the location, for the errors that it throws itself.
    */
   run<T>(doing: string, signal: AbortSignal | undefined, work: (tried: string) => Promise<T>): Promise<T>;
   each<T>(doing: string, signal: AbortSignal | undefined, source: () => AsyncIterable<T>): AsyncGenerator<T>;
@@ -45,8 +45,8 @@ export function createBoundary(
 }
 
 /**
- * Stores pieces that the caller produces. If producing them throws, that error is thrown unchanged, and does not count as
- * a failure of the store.
+ * Stores pieces that the caller produces. If producing them throws, that error is thrown unchanged, and does not
+ * count as a failure of the store.
  */
 export async function withPieces<T>(
   pieces: AsyncIterable<Uint8Array>,

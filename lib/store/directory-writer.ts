@@ -98,7 +98,7 @@ function createPreparation(
 }
 
 /**
- * Makes git ignore a new store. A folder with other files in it belongs to the user, and is left alone.
+ * Makes git ignore a new store. A folder with other files in it belongs to the user, and is not changed.
  */
 async function keepOutOfGit(root: string): Promise<void> {
   const found = await readdir(root).catch(unlessCode(['ENOENT'], [RESERVED_FOLDER]));
@@ -164,7 +164,7 @@ async function moveInto(to: string, held: HeldLock): Promise<void> {
 
 const MOVE_ATTEMPTS = 10;
 
-// An empty folder would prevent an object of the same name.
+// Empty folders are removed, since they would prevent an object of the same name.
 async function removeEmptyFolders(root: string, folder: string): Promise<void> {
   if (folder === '.') return;
   const isRemoved = await rmdir(join(root, folder)).then(
@@ -174,7 +174,7 @@ async function removeEmptyFolders(root: string, folder: string): Promise<void> {
   if (isRemoved) await removeEmptyFolders(root, dirname(folder));
 }
 
-// Syncs folders: a rename is on disk once its folder is synced, and a new folder once its parent is. Windows
+// A rename is on disk only after its folder was synced, and a new folder only after its parent was synced. Windows
 // does not sync folders.
 async function syncFolders(root: string, folder: string): Promise<void> {
   await using handle = await open(join(root, folder)).catch(unlessCode(['ENOENT'], undefined));
@@ -182,9 +182,13 @@ async function syncFolders(root: string, folder: string): Promise<void> {
   if (folder !== '.') await syncFolders(root, dirname(folder));
 }
 
-/** A file that is complete and on disk, but not yet visible to readers. Disposing of it removes it unless it was moved. */
+/**
+ * A file that is complete and on disk, but not yet visible to readers. Disposing of it removes it unless it was
+ * moved.
+ */
 type TemporaryFile = { readonly path: string } & AsyncDisposable;
 
+/** Writes a temporary file in `folder`, and syncs it to disk. */
 export const writeTemporary = (
   folder: string,
   body: Uint8Array | AsyncIterable<Uint8Array>,
@@ -206,7 +210,7 @@ const linkToTemporary = (folder: string, source: string): Promise<TemporaryFile>
       () => true,
       () => false,
     );
-    // With its old date, the file would count as abandoned.
+    // With the old date of the source, the file would count as abandoned.
     if (isLinked) return utimes(path, new Date(), new Date()).catch(unlessCode(['EPERM'], undefined));
     await copyFile(source, path, constants.COPYFILE_EXCL);
     await using file = await open(path, 'r+');
@@ -214,8 +218,8 @@ const linkToTemporary = (folder: string, source: string): Promise<TemporaryFile>
   });
 
 /**
- * Removes temporary files that were last written over an hour ago, by the file system's own clock: the date of a new file
- * shows it.
+ * Removes temporary files that were last written over an hour ago, according to the file system's own clock, which the
+ * date of a new file shows.
  */
 async function sweepTemporary(folder: string): Promise<void> {
   const paths = (await readdir(folder)).map((name) => join(folder, name));
@@ -247,9 +251,9 @@ async function createTemporary(
 }
 
 /**
- * Finds what a directory store has under a key. It walks the key's segments one by one, so that no link leads out of the
- * store. Throws `key-conflict` at a link, a socket or a device. `below-object`: `at`, a leading part of the key, is
- * itself an object.
+ * Finds what a directory store has under a key. It checks the key's segments one by one, so that no link leads out
+ * of the store. Throws `key-conflict` at a link, a socket or a device. `below-object`: an object is stored at `at`,
+ * a leading part of the key.
  */
 export async function findOccupant(
   root: string,
@@ -302,7 +306,8 @@ type HeldLock = {
   /** Moves the caller's file out of the lock to `path`. This one step fails if the lock was lost. */
   moveTo(path: string): void;
   /**
-   * Renews the lock, so that no other process takes it over for the next seconds. Needed before any change but `moveTo`.
+   * Renews the lock, so that no other process takes it over for the next seconds. Required before any change but
+   * `moveTo`.
    */
   renew(): void;
 };
@@ -311,9 +316,10 @@ type HeldLock = {
  * Runs `work` while no other process holds the lock at `path`, on this host or on another host that shares the folder.
  *
  * A lock is a folder that holds one file, `NAME.BEAT`. It is taken by moving a folder with the file to `path`, which
- * succeeds only if `path` is missing or an empty folder, and the holder renames the file every second. A process that sees the
- * same name for `STALE_MS` moves exactly that file out. So no clock is compared with another, and a process that was
- * paused finds its file gone: `moveTo` and `renew` throw, and the work starts again. Throws `busy` after `MAX_WAIT_MS`.
+ * succeeds only if `path` is missing or an empty folder, and the holder renames the file every second. A process
+ * that sees the same name for `STALE_MS` moves exactly that file out. So no clock is compared with another, and a
+ * process that was paused finds its file gone: `moveTo` and `renew` throw, and the work starts again. Throws `busy`
+ * after `MAX_WAIT_MS`.
  */
 export async function withLock<T>(lock: Lock, work: (held: HeldLock) => Promise<T>): Promise<T> {
   const giveUpAt = performance.now() + MAX_WAIT_MS;
@@ -330,7 +336,10 @@ export async function withLock<T>(lock: Lock, work: (held: HeldLock) => Promise<
 
 const LOCKS = `${RESERVED_FOLDER}/locks`;
 
-/** The path of the lock for `key` in the store at `root`. A digest: a key may be longer than a file name. */
+/**
+ * The path of the lock for `key` in the store at `root`. Its name is a digest, since a key may be too long for a
+ * file name.
+ */
 export const lockPath = (root: string, key: string): string =>
   join(root, LOCKS, createHash('sha256').update(key).digest('hex'));
 
@@ -366,12 +375,12 @@ async function acquire({ path, file, signal }: Lock, giveUpAt: number): Promise<
   }
 }
 
-/** The error codes for a target that exists. Windows moves no folder onto another, not even onto an empty one. */
+/** The error codes for a target that exists. Windows does not move a folder onto another one, not even an empty one. */
 const taken = () => ['ENOTEMPTY', 'EEXIST', ...(process.platform === 'win32' ? ['EPERM'] : [])];
 
 /**
- * Creates a function that removes an abandoned lock: it moves the lock's file to `folder` once the file has had the same
- * name for `STALE_MS`.
+ * Creates a function that removes an abandoned lock: after the lock's file has had the same name for `STALE_MS`, it
+ * moves the file to `folder`.
  */
 function createWatch(path: string, folder: string): () => Promise<void> {
   let seen: { readonly name: string | undefined; readonly sinceMs: number } | undefined;
@@ -420,14 +429,14 @@ function hold({ path, file }: Lock): HeldLock & AsyncDisposable {
   };
 }
 
-/** Maximum tries: another process may remove the parent folder at any time, after it deleted the last object there. */
+/** Maximum tries of creating a folder: another process may remove its parent after deleting the last object there. */
 const MAX_ATTEMPTS = 10;
 
 const SET_GROUP = 0o2000;
 
 /**
- * The permissions of files and folders that are created in a folder: for the owner only, since they may contain
- * customers' texts; in a folder with `chmod g+s` for its group too, as far as the umask allows.
+ * The permissions of files and folders that are created in a folder: only the owner's, since they may contain
+ * customers' texts; in a folder with `chmod g+s` also its group's, as far as the umask allows.
  */
 async function modeIn(folder: string): Promise<number> {
   return ((await stat(folder)).mode & SET_GROUP) === 0 ? 0o700 : 0o770;
@@ -445,7 +454,7 @@ export async function makeFolder(
     try {
       return await make(folder);
     } catch (error) {
-      // A file instead of the folder is reported when something is stored there.
+      // If a file is there instead of a folder, the error shows when something is stored there.
       if (errorCode(error) === 'EEXIST') return;
       const parent = dirname(folder);
       if (errorCode(error) !== 'ENOENT' || attempt === MAX_ATTEMPTS || parent === folder) throw error;

@@ -10,8 +10,8 @@ import { type ListedObject, MAX_OBJECT_BYTES, type Store } from './store.ts';
 
 /**
  * Opens a store whose objects are files under `directory`, which the first put creates. An object's etag is the SHA-256
- * of its content in hex; content types are not stored. All writers must share the file system. On a case-insensitive file
- * system, keys that differ only in case are one object.
+ * of its content in hex; content types are not stored. All writers must share the file system. On a
+ * case-insensitive file system, keys that differ only in case are one object.
  */
 export function createDirectoryStore(directory: string): Store {
   const root = resolve(directory);
@@ -69,7 +69,7 @@ async function readObject(
   return { body, etag: createHash('sha256').update(body).digest('hex') };
 }
 
-// Opens the file when the first chunk is requested, so that a stream that is never read keeps no file open.
+// The file is opened only when the first chunk is requested, so that a stream that is never read keeps no file open.
 async function* readChunks(root: string, key: string): AsyncGenerator<Uint8Array> {
   await using file = await openObject(root, key);
   for await (const chunk of file.createReadStream({ autoClose: false, highWaterMark: CHUNK_BYTES }))
@@ -123,7 +123,10 @@ async function* listFolders(root: string, prefix: string): AsyncGenerator<string
   for (const { key, isFolder } of await entriesOf(root, prefix)) if (isFolder) yield key;
 }
 
-/** Whether the folder of a prefix can have objects: false if it does not exist, is not a folder, or lies behind a link. */
+/**
+ * Whether the folder of a prefix can have objects. False if it does not exist, is not a folder, or is behind a
+ * link.
+ */
 async function mayHold(root: string, prefix: string): Promise<boolean> {
   checkPrefix(prefix);
   const folder = folderOf(prefix);

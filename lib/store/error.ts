@@ -1,6 +1,10 @@
 import { ServiceError } from '../base/aws/index.ts';
 import { firstLine, messageOf } from '../base/index.ts';
 
+/**
+ * Everything that can go wrong with a store, as data. `code`: the error code of the service or the operating
+ * system.
+ */
 export type StoreFailure =
   /** The location is neither `s3://bucket/prefix` nor a directory. */
   | { readonly kind: 'bad-location'; readonly expected: string; readonly got: string }
@@ -9,7 +13,7 @@ export type StoreFailure =
   | { readonly kind: 'key-conflict'; readonly occupant: string }
   | { readonly kind: 'missing'; readonly what: 'object' | 'bucket' }
   | { readonly kind: 'too-large'; readonly maxBytes: number; readonly sizeBytes: number }
-  /** The SDK has no region or no credentials: `expected` names the settings. Nothing was sent. */
+  /** The SDK has no region or no credentials; `expected`: the settings in words. Nothing was sent. */
   | { readonly kind: 'unconfigured'; readonly code: string; readonly expected: string }
   | { readonly kind: 'denied'; readonly code: string }
   /** For a directory: its file system is read-only, or full. `AsOf`: the store is opened as of a past time. */
@@ -25,7 +29,7 @@ export class StoreError extends ServiceError {
   readonly resource = 'store';
   readonly failure: StoreFailure;
 
-  /** `tried` names the action and its object: `put latest.json in s3://bucket/prefix`. */
+  /** `tried`: what was tried, and on what: `put latest.json in s3://bucket/prefix`. */
   constructor(tried: string, failure: StoreFailure, options?: { readonly cause: unknown }) {
     const cause = options?.cause instanceof Error ? ` (${firstLine(options.cause.message)})` : '';
     super(messageOf(`${tried}: ${describe(failure)}${cause}`), options);
@@ -61,6 +65,7 @@ function describe(failure: StoreFailure): string {
   }
 }
 
+/** The code of an error of Node, such as `ENOENT`; undefined if it has none. */
 export const errorCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 

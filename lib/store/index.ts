@@ -1,5 +1,5 @@
 /*
- * Objects in S3 or a directory behind one interface. `openStore` loads the modules of the one that is used.
+ * Objects in S3 or a directory behind one interface. `openStore` loads only the modules of the kind that is used.
  */
 
 export { makeFolder } from './directory-writer.ts';

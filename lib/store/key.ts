@@ -7,9 +7,10 @@ export const IGNORE_FILE = '.gitignore';
 /** Throws a `bad-key` StoreError unless an object with this key can be stored in every kind of store. */
 export const checkKey = (key: string): void => refuse('use a key', key, whatKeyMustBe(key));
 
+/** Whether an object with this key can be stored in every kind of store. */
 export const isKey = (key: string): boolean => whatKeyMustBe(key) === undefined;
 
-/** Throws a `bad-key` StoreError unless a key can start with `prefix`: the folders that it names must be valid. */
+/** Throws a `bad-key` StoreError unless a key can start with `prefix`: the folders in it must be valid. */
 export function checkPrefix(prefix: string): void {
   const end = prefix.lastIndexOf('/');
   if (end !== -1) refuse('use a prefix', prefix, whatKeyMustBe(prefix.slice(0, end)));
@@ -40,8 +41,8 @@ function refuse(tried: string, got: string, expected: string | undefined): void 
 }
 
 /**
- * The segment of a key that stands for an id from outside: 1 to 128 of `A-Z a-z 0-9 . _ : -`. `idOfSegment` gives the id
- * back. Lower-case letters, digits, `-`, and `.` and `_` inside an id stay unchanged. Segments of different ids differ
+ * The segment of a key that stands for an id from outside: 1 to 128 of `A-Z a-z 0-9 . _ : -`. `idOfSegment` returns the
+ * id. Lower-case letters, digits, `-`, and `.` and `_` inside an id stay unchanged. Segments of different ids differ
  * even where case is ignored, never begin with `.` or `_`, which SQL engines skip, never end with `.`, and have at most
  * 240 characters: with a suffix, a file name.
  *
@@ -53,8 +54,9 @@ function refuse(tried: string, got: string, expected: string | undefined): void 
  * | `!.`, `!_` | `.` and `_` at the beginning. |
  * | `!0` | nothing: it follows a final `.`, and precedes a name that Windows reserves, such as `con`. |
  *
- * `!` is among the characters that S3 calls safe, is allowed in file names everywhere and unescaped in the path of a URL,
- * and occurs in no id. `%` would be decoded along the way, `=` makes a folder a partition, and `~` is one to avoid in S3.
+ * `!` is among the characters that S3 calls safe, is allowed in file names everywhere and unescaped in the path of
+ * a URL, and occurs in no id. `%` would be decoded along the way, `=` makes a folder a partition, and `~` is one to
+ * avoid in S3.
  */
 export const keySegment = (id: string): string =>
   id
@@ -77,7 +79,7 @@ export function idOfSegment(segment: string): string | undefined {
 const SHIFTED_RUN = /[A-Z:](?:[A-Z0-9.:-]*[A-Z:])?/g;
 const RESERVED_BY_WINDOWS = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/;
 
-/** A run with this many capitals and colons is shorter with one escape for all than with an escape for each. */
+/** With this many capitals and colons or more, one escape for all is shorter than an escape for each. */
 const MIN_IN_RUN = 4;
 
 function shifted(run: string): string {

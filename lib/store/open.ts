@@ -45,7 +45,10 @@ export async function examineStore(location: string, environment: AwsEnvironment
 
 const OPENING = 'open the store (SYNC_STORE)';
 
-/** What exists at a location; undefined if nothing does. Throws a StoreError if no directory can exist or be seen there. */
+/**
+ * What exists at a location; undefined if nothing does. Throws a StoreError if a directory cannot exist or be seen
+ * there.
+ */
 async function statsOf(location: string) {
   // Resolved as the store does it when it writes.
   const path = resolve(location);
@@ -55,7 +58,7 @@ async function statsOf(location: string) {
     const code = errorCode(error);
     if (code === 'ENOTDIR') throw badLocation('a directory below directories', location);
     if (code === 'ENAMETOOLONG' || code === 'ELOOP')
-      throw badLocation('a directory with a path that the system can read', `${location.slice(0, 100)}…`);
+      throw badLocation('a directory whose path the operating system can read', `${location.slice(0, 100)}…`);
     if (code !== 'ENOENT') {
       const kind = code === 'EACCES' || code === 'EPERM' ? 'denied' : 'other';
       throw new StoreError(OPENING, { kind, code: String(code) }, { cause: error });
@@ -95,7 +98,7 @@ function parseLocation(
   return { kind: 's3', bucket, prefix };
 }
 
-// The location may be a URL with a password, given by mistake, so the user part is hidden.
+// By mistake, the location may be a URL with a password, so its credentials are hidden.
 const badLocation = (expected: string, got: string): StoreError =>
   new StoreError(OPENING, {
     kind: 'bad-location',
@@ -120,7 +123,7 @@ export async function linkToObject(
 }
 
 /**
- * The key of an object that an event names, in the store at `s3://bucket/prefix`. Throws if the object is elsewhere.
+ * The key in the store at `location` of an object in an event of S3. Throws if the object is outside the store.
  */
 export function keyInStore(location: string, bucket: string, objectKey: string): string {
   const root = `${location.replace(/\/$/, '')}/`;

@@ -4,11 +4,12 @@ import { once } from '../base/index.ts';
 import { errorCode, unlessCode } from './error.ts';
 
 /*
- * Disk space that is reserved while there is plenty, and released when the disk is full: to delete objects, which needs
- * a lock and a temporary file, and to store results that were paid for. It consists of several files with several blocks
- * each, since a disk may run out of inodes or of bytes.
+ * Disk space that is reserved while there is plenty, and released when the disk is full. It is needed to delete
+ * objects, which takes a lock and a temporary file, and to store results that were paid for. It consists of several
+ * files with several blocks each, since a disk may run out of inodes or of bytes.
  */
 
+/** The number of files in the reserve, and the bytes of each. */
 const FILES = 8;
 const FILE_BYTES = 16 * 1024;
 
@@ -34,14 +35,14 @@ export function createReserve(folder: string) {
     }
   };
   return {
-    /** Reserves the space if there is plenty, once a process. Never throws. */
+    /** Reserves the space if there is plenty, once in a process. Never throws. */
     take: once(async (): Promise<void> => {
       await takeIf(async () => {
         const { bavail, bsize } = await statfs(dirname(folder));
         return bavail * bsize >= MIN_ROOM * FILES * FILE_BYTES;
       });
     }),
-    /** Returns whether the space is reserved, after reserving it if necessary, however little is free. Never throws. */
+    /** Reserves the space if necessary, even if little is free. Returns whether it is reserved. Never throws. */
     isTaken: (): Promise<boolean> => takeIf(async () => true),
     /** Runs `work`; if the disk is full, runs it once more with the reserved space released. */
     async lend<T>(work: () => Promise<T>, isFull: (error: unknown) => boolean = isFullDisk): Promise<T> {
@@ -56,4 +57,5 @@ export function createReserve(folder: string) {
   };
 }
 
+/** Whether an error means that the disk is full, or a quota is reached. */
 export const isFullDisk = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '');

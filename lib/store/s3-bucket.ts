@@ -8,8 +8,8 @@ import {
 import { readAwsFault } from '../base/aws/index.ts';
 
 /**
- * Reads the region, versions and lifecycle of a bucket. `facts`: the versions, and what these credentials may not read.
- * `faults`: a wrong region, or how lifecycle rules endanger stored objects, a line each.
+ * Reads the region, versioning and lifecycle of a bucket. `facts`: the versioning, and what these credentials may not
+ * read. `faults`: a wrong region, or how lifecycle rules endanger stored objects, one a line.
  */
 export async function examineBucket(
   client: S3Client,
@@ -35,12 +35,12 @@ export async function examineBucket(
   const facts = [
     'known' in status
       ? `versions ${status.known.toLowerCase()}`
-      : `its versions are not known (${status.code})`,
+      : `its versions are unknown (${status.code})`,
     ...('known' in rules
       ? rules.known.length === 0
         ? ['no lifecycle: nothing expires']
         : []
-      : [`its lifecycle is not known (${rules.code})`]),
+      : [`its lifecycle is unknown (${rules.code})`]),
   ];
   return {
     facts,
@@ -50,7 +50,7 @@ export async function examineBucket(
 
 const unknown = (error: unknown) => ({ code: readAwsFault(error).code });
 
-/** S3 also names the region of a bucket in the headers of a refusal. */
+/** The region of the bucket, which S3 sends even in the headers of a refusal, and the region of the client. */
 async function regionsOf(client: S3Client, bucket: string, abort: { readonly abortSignal?: AbortSignal }) {
   const found = await client.send(new HeadBucketCommand({ Bucket: bucket }), abort).then(
     ({ BucketRegion }) => BucketRegion,
@@ -67,7 +67,7 @@ const MAY_EXPIRE = ['work/', 'results/', 'inbox/', 'scores/', 'refused/'] as con
 const ARCHIVES: readonly string[] = ['GLACIER', 'DEEP_ARCHIVE'];
 
 /**
- * Describes the rules that delete or archive objects under `root` although these must stay. A rule for tagged objects is
+ * Describes the rules that delete or archive objects under `root` that must stay. A rule for tagged objects is
  * assumed to be intended.
  */
 function ruleFaults(rules: readonly LifecycleRule[], root: string): readonly string[] {

@@ -22,21 +22,21 @@ export function createS3Client(environment: AwsEnvironment): S3Client {
     },
     { step: 'deserialize', priority: 'low', name: 'pages' },
   );
-  const asked = encryptionIn(environment);
-  if (asked !== undefined)
+  const encryption = encryptionIn(environment);
+  if (encryption !== undefined)
     client.middlewareStack.add(
       (next, { commandName = '' }) =>
         (args) =>
-          next(WRITES.has(commandName) ? { ...args, input: { ...args.input, ...asked } } : args),
+          next(WRITES.has(commandName) ? { ...args, input: { ...args.input, ...encryption } } : args),
       { step: 'initialize', name: 'encryption' },
     );
   return client;
 }
 
 /**
- * Throws for a page instead of S3, such as the login page of a network: the SDK reads HTML as XML without any member,
- * so that a copy, a deletion or an empty list would seem to have succeeded. An object that is a page has an ETag, and
- * some servers that speak S3 call an empty response HTML.
+ * Throws if a page responds instead of S3, such as the login page of a network. The SDK reads HTML as XML without any
+ * element, so a copy, a deletion or an empty list would seem to have succeeded. A stored object that is a page has an
+ * ETag, so it is accepted. Some servers that speak S3 give an empty response the content type of HTML.
  */
 function refusePage(response: unknown): void {
   const { statusCode, headers, body } = response as {
@@ -48,17 +48,17 @@ function refusePage(response: unknown): void {
   const isPage = /html/i.test(headers['content-type'] ?? '') && headers['etag'] === undefined;
   if (statusCode >= 300 || isEmpty || !isPage) return;
   body?.destroy?.();
-  throw notOfS3('a page responded instead of S3', statusCode);
+  throw notFromS3('a page responded instead of S3', statusCode);
 }
 
-/** The error for a response that S3 cannot have sent, as the SDK throws one for a response that it cannot parse. */
-export const notOfS3 = (message: string, httpStatusCode = 200): SyntaxError =>
+/** The error for a response that S3 cannot have sent, in the form of the SDK's error for one that it cannot parse. */
+export const notFromS3 = (message: string, httpStatusCode = 200): SyntaxError =>
   Object.assign(new SyntaxError(message), { $metadata: { httpStatusCode } });
 
 /** The commands that create an object. Parts of an upload have the encryption of the upload. */
 const WRITES = new Set(['PutObjectCommand', 'CopyObjectCommand', 'CreateMultipartUploadCommand']);
 
-/** The encryption that `SYNC_ENCRYPTION` names, in the parameters of S3: `AES256`, `aws:kms`, or `aws:kms:KEY`. */
+/** The S3 parameters for the encryption in `SYNC_ENCRYPTION`: `AES256`, `aws:kms`, or `aws:kms:KEY`. */
 function encryptionIn({ SYNC_ENCRYPTION: setting }: AwsEnvironment) {
   const [, algorithm, key] = /^(AES256|aws:kms)(?::(.+))?$/.exec(setting ?? '') ?? [];
   if (algorithm === undefined) return undefined;

@@ -19,7 +19,7 @@ import { gatherBytes } from '../base/json/index.ts';
 import { createBoundary, withPieces } from './boundary.ts';
 import { StoreError, type StoreFailure } from './error.ts';
 import { checkKey, checkPrefix, isKey } from './key.ts';
-import { notOfS3 } from './s3-client.ts';
+import { notFromS3 } from './s3-client.ts';
 import {
   type ListedObject,
   MAX_OBJECT_BYTES,
@@ -41,7 +41,7 @@ type OwnFolder = { readonly client: S3Client; readonly bucket: string; readonly 
  */
 export function createS3Store(
   /**
-   * `prefix`: a folder of the bucket, without a trailing slash. If it is absent or empty, the store is the whole bucket.
+   * `prefix`: a folder of the bucket, without a trailing slash. Default: the store is the whole bucket.
    */
   options: {
     readonly client: S3Client;
@@ -105,7 +105,7 @@ async function openBody(client: S3Client, address: Address, signal: Signal) {
     const found = await client.send(new GetObjectCommand(address), abortedBy(signal));
     const { Body: body, ETag: etag, ContentLength: sizeBytes } = found;
     if (!(body instanceof Readable) || etag === undefined)
-      throw notOfS3('S3 responded without a body or an ETag');
+      throw notFromS3('S3 responded without a body or an ETag');
     return { body, etag, sizeBytes };
   } catch (error) {
     return unlessGone(error);
@@ -133,7 +133,7 @@ async function copyObject(own: OwnFolder, from: string, to: string, signal: Sign
   const CopySource = `${Bucket}/${Key.split('/').map(encodeURIComponent).join('/')}`;
   const command = new CopyObjectCommand({ ...addressOf(own, to), CopySource });
   const { CopyObjectResult: copied } = await own.client.send(command, abortedBy(signal));
-  if (copied?.ETag === undefined) throw notOfS3('S3 responded without an ETag');
+  if (copied?.ETag === undefined) throw notFromS3('S3 responded without an ETag');
 }
 
 async function deleteObject(client: S3Client, address: Address, signal: Signal): Promise<void> {
@@ -157,7 +157,7 @@ async function* pagesOf(
     });
     const page = await client.send(command, abortedBy(signal));
     if (page.IsTruncated === undefined && page.Name === undefined)
-      throw notOfS3('S3 responded without a list');
+      throw notFromS3('S3 responded without a list');
     yield page;
     if (page.NextContinuationToken === undefined) return;
     next = { ContinuationToken: page.NextContinuationToken };
@@ -205,7 +205,7 @@ async function* listOldVersions(
         read: () =>
           run(`get an old version of ${key}`, signal, async (tried) => {
             const found = await getObject(client, address, { ...given, tried, maxBytes: MAX_OBJECT_BYTES });
-            if (found === undefined) throw new Error('the version was deleted meanwhile');
+            if (found === undefined) throw new Error('the version was deleted in the meantime');
             return found.body;
           }),
         erase: () =>
@@ -220,7 +220,7 @@ async function* listOldVersions(
 
 const CONCURRENT_TAGS = 8;
 
-/** Sets this tag on objects of the folder, replacing all other tags. A missing object is skipped. */
+/** Sets this tag on all objects under a prefix, and removes their other tags. Skips objects that no longer exist. */
 async function tagObjects(
   own: OwnFolder,
   under: string,
@@ -243,7 +243,7 @@ function unlessGone(error: unknown): undefined {
   if (readAwsFault(error).code !== 'NoSuchKey') throw error;
 }
 
-/** Ignores the error of an S3-compatible service that has no versions, and so does not know the request. */
+/** Ignores the error of an S3-compatible service that has no versions, and therefore does not know the request. */
 function unlessUnknown(error: unknown): undefined {
   if (readAwsFault(error).code !== 'NotImplemented') throw error;
 }
@@ -306,8 +306,8 @@ async function wholeBody(
 type S3Object = Pick<PutObjectCommandInput, 'Bucket' | 'Key'> & { readonly Body: Uint8Array | Readable };
 
 /**
- * The options of a request with this signal. Without a signal they are undefined and not an empty object, since the
- * client reuses its prepared middleware only for requests without options.
+ * The options of a request with this signal. Without a signal, they are undefined rather than an empty object,
+ * since the client reuses its prepared middleware only for requests without options.
  */
 const abortedBy = (signal: AbortSignal | undefined) => (signal ? { abortSignal: signal } : undefined);
 
@@ -350,7 +350,8 @@ async function putS3Object(
   }
 }
 
-// Names the write in the object's metadata, so that a writer whose response was lost recognizes its own object.
+// The name in the object's metadata with the id of the write, so that a writer whose response was lost finds its
+// object.
 const WRITE_NAME = 'write';
 const CONFLICT_ROUNDS = 5;
 const CONFLICT_WAIT_MS = 50;
@@ -361,9 +362,9 @@ const conditionHeaders = (condition: PutCondition) =>
   'ifAbsent' in condition ? { IfNoneMatch: '*' } : { IfMatch: condition.ifMatch };
 
 /**
- * What the error of a put means. 412, or 404 with If-Match: the object is another one, or was deleted; but if the request
- * was sent before, the object may be ours, and only the first response was lost. 409 ConditionalRequestConflict: another
- * write was in progress, so try again.
+ * What the error of a put means. 412, or 404 with If-Match: the object is a different one, or was deleted. But if
+ * this was not the first attempt, the object may be ours, and only the response to an earlier attempt was lost. 409
+ * ConditionalRequestConflict: another write was in progress, so try again.
  */
 function judge(error: unknown, condition: PutCondition | undefined, round: number) {
   const { code, status, attempts } = readAwsFault(error);
@@ -403,7 +404,7 @@ async function send(
   const { ETag } = isInParts
     ? await sendParts(client, input, signal)
     : await client.send(new PutObjectCommand(input), abortedBy(signal));
-  if (ETag === undefined) throw notOfS3('S3 responded without an ETag');
+  if (ETag === undefined) throw notFromS3('S3 responded without an ETag');
   return ETag;
 }
 
@@ -420,8 +421,8 @@ async function sendParts(client: S3Client, input: PutObjectCommandInput, signal:
     params: input,
     partSize: PART_BYTES,
     abortController,
-    // The upload is aborted below: `Upload` itself aborts only some failed uploads, and throws the error of that
-    // instead of the first error.
+    // The upload is aborted below: `Upload` itself aborts only some failed uploads, and then throws the error of the
+    // abort instead of the first error.
     leavePartsOnError: true,
   });
   try {

@@ -1,4 +1,4 @@
-/** The content of a key. `etag` changes whenever the content does; callers only compare it. */
+/** An object's content. `etag` changes whenever the content changes; callers may only compare it. */
 export type StoredObject = { readonly body: Buffer; readonly etag: string };
 
 /** A condition on the object under the key: it must not exist, or must still have this etag. */
@@ -6,11 +6,12 @@ export type PutCondition = { readonly ifAbsent: true } | { readonly ifMatch: str
 
 type Abortable = { readonly signal?: AbortSignal | undefined };
 
+/** Options for storing an object. */
 export type PutOptions = Abortable & {
   readonly condition?: PutCondition;
   readonly contentType?: string;
   /**
-   * The SHA-256 of the body in hex, if the caller knows it, so that a directory store need not compute it for the etag.
+   * The SHA-256 of the body in hex, if the caller knows it. Saves a directory store from computing it for the etag.
    */
   readonly sha256?: string;
   /** The tag that the object gets when it is created, if the store supports tags. Default: no tag. */
@@ -22,9 +23,10 @@ export type PutOptions = Abortable & {
   readonly mayUseReserve?: boolean | undefined;
 };
 
-/** Maximum bytes of an object that is read whole, unless the caller says otherwise. */
+/** The default of `maxBytes` in `get`. */
 export const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
 
+/** An object in a list, without its content. */
 export type ListedObject = {
   readonly key: string;
   readonly sizeBytes: number;
@@ -37,9 +39,9 @@ export type ListedObject = {
 };
 
 /**
- * Objects under slash-separated keys, in S3 or a directory. An object appears complete or not at all. Failures other than
- * those named here are thrown as `StoreError`; an abort is thrown as the signal's own reason. A change that throws may
- * have been stored anyway, since its response may have been lost.
+ * Objects under slash-separated keys, in S3 or a directory. An object appears complete or not at all. Every failure
+ * that is not described here is thrown as a `StoreError`; an abort is thrown as the signal's own reason. A change
+ * that throws may have been stored anyway, since its response may have been lost.
  *
  * A key consists of names separated by single slashes, at most 1,024 bytes of UTF-8, without `.`, `..`, backslashes and
  * control characters (`checkKey`). No key should be the folder of another (`a` and `a/b`): a directory refuses that.
@@ -73,7 +75,10 @@ export type Store = {
    * `pieces` throws, the error is rethrown and nothing is stored.
    */
   putStream(key: string, pieces: AsyncIterable<Uint8Array>, options?: Abortable): Promise<void>;
-  /** Copies one object within the store, and replaces any object at the target. Without a source, the failure is `missing`. */
+  /**
+   * Copies one object within the store, and replaces any object at the target. If the source is missing, fails as
+   * `missing`.
+   */
   copy(from: string, to: string, options?: Abortable): Promise<void>;
   /**
    * Lists every object whose key starts with `prefix`, ordered by the keys' UTF-8 bytes. Files and objects whose names
@@ -81,8 +86,9 @@ export type Store = {
    */
   list(prefix: string, options?: Abortable): AsyncGenerator<ListedObject>;
   /**
-   * Lists every folder with objects whose key starts with `prefix`, but no folders within it, in no particular order: for
-   * the prefix `a/r` and an object `a/run/1/x`, the folder `a/run`. Does not read the objects in the folders.
+   * Lists every folder with objects whose key starts with `prefix`, but no folders within it, in no particular
+   * order: for the prefix `a/r` and an object `a/run/1/x`, the folder `a/run`. Does not read the objects in the
+   * folders.
    */
   folders(prefix: string, options?: Abortable): AsyncGenerator<string>;
   /** Deletes the object, if it exists. */
@@ -100,7 +106,7 @@ export type Store = {
 
 type Tag = { readonly name: string; readonly value: string };
 
-/** Former content of a key. `erase` removes it for good. */
+/** Earlier content of a key. `erase` deletes it permanently. */
 export type OldVersion = {
   readonly key: string;
   /** Reads the whole content. Throws a `too-large` failure above `MAX_OBJECT_BYTES`. */
@@ -108,6 +114,7 @@ export type OldVersion = {
   erase(): Promise<void>;
 };
 
+/** The result of `put`: the new etag, or that the condition did not hold. */
 export type PutResult =
   | { readonly kind: 'stored'; readonly etag: string }
   | { readonly kind: 'condition-failed' };

@@ -13,7 +13,7 @@ export const MAX_LIST_BYTES = 128 * 1024 * 1024;
 /** Maximum values in a stored JSON object: parsed, they take less than a gigabyte. */
 const MAX_VALUES = 3_000_000;
 
-/** Thrown if a stored object is missing or invalid; the message names the object. */
+/** Thrown if a stored object is missing or invalid. The message has the object's key. */
 export class StoredObjectError extends Error {
   override readonly name = 'StoredObjectError';
   readonly kind: 'missing' | 'invalid';
@@ -84,6 +84,7 @@ export async function getBounded(
   }
 }
 
+/** The error for a missing object. `what`: what was expected, in words. */
 export const missingObject = ({ location }: Pick<Store, 'location'>, key: string, what: string) =>
   new StoredObjectError('missing', `${key} in ${location}: expected ${what}, got nothing`);
 
@@ -104,13 +105,13 @@ export function parseStored<T>(
 
 const MAX_PLACES = 20;
 
-/** The bytes of a JSON object, indented because people read it too. */
+/** Prints a JSON object as bytes, indented, since people may read it. */
 export const printStored = (value: unknown): Buffer =>
   Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`);
 
 /**
- * The bytes of a JSON object in one line, for objects that are stored beside lines of JSON: Spark would read
- * several lines as broken records.
+ * Prints a JSON object as bytes in one line, for objects in a folder with NDJSON: Spark would read several lines as
+ * broken records.
  */
 export const printStoredLine = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value)}\n`);
 

@@ -9,9 +9,9 @@ export const ifUnchanged = (etag: string | undefined): PutCondition =>
 const MAX_ROUNDS = 20;
 
 /**
- * Replaces an object by the result of `decide`, if the object is unchanged since `decide` saw it; otherwise calls
- * `decide` again. `decide` returns undefined to leave the object alone. Returns whether an object was stored. Throws
- * a `busy` StoreError if other writers were faster 20 times in a row.
+ * Replaces an object with the result of `decide`, if the object has not changed since `decide` saw it; otherwise calls
+ * `decide` again. If `decide` returns undefined, the object stays unchanged. Returns whether an object was stored.
+ * Throws a `busy` StoreError if other writers were faster 20 times in a row.
  */
 export async function updateObject(
   store: Pick<Store, 'get' | 'put'>,
@@ -21,8 +21,8 @@ export async function updateObject(
     /** A larger object is a `too-large` failure. Default: as for `get`. */
     readonly maxBytes?: number;
     /**
-     * Hint that the object most likely does not exist: it is then read only if the first put shows that it does.
-     * Default: it is read first.
+     * Whether the object most likely does not exist. If so, it is read only if the first put shows that it exists.
+     * Default: false.
      */
     readonly isNew?: boolean;
   } = {},
@@ -42,7 +42,7 @@ export async function updateObject(
   });
 }
 
-/** Wraps a store so that each call ends when the signal is aborted, with the signal's reason. */
+/** Wraps a store so that an abort of `until` aborts every call, with the signal's reason. */
 export function storeUntil(store: Store, until: AbortSignal): Store {
   const both = <O extends { readonly signal?: AbortSignal | undefined }>(options?: O) => ({
     ...options,

@@ -34,10 +34,11 @@ type DynamoTableOptions = {
 };
 
 /**
- * Opens rows in a DynamoDB table. An item has a row as JSON in the attribute `row`, beside `pk`, `sk`, `token` and
- * `expires`. All reads are consistent. The client has time-outs and makes four attempts (or `AWS_MAX_ATTEMPTS`). If
- * the outcome of a write is unknown, the row is read and the write repeated, in up to three rounds. A failed condition
- * costs no read.
+ * Opens the rows of a DynamoDB table. An item has the row as JSON in the attribute `row`, and the attributes `pk`,
+ * `sk`,
+ * `token` and `expires`. All reads are consistent. The client has time-outs and makes four attempts (or
+ * `AWS_MAX_ATTEMPTS`). If the outcome of a write is unknown, reads the row and repeats the write, in up to three
+ * rounds. A failed condition costs no read.
  */
 export function createDynamoTable({
   tableName: TableName,
@@ -114,8 +115,8 @@ function createExpiry(onDate: DynamoTableOptions['onDate']) {
 }
 
 /**
- * Under load, or beyond 16 MB, DynamoDB leaves rows out of a response. They are read again, up to so many reads in all,
- * with these pauses.
+ * Under load, or beyond 16 MB, DynamoDB omits rows from a response. They are read again, with these pauses, up to this
+ * number of reads in total.
  */
 const MAX_READS = 8;
 const UNREAD_PAUSE = { baseDelayMs: 50, maxDelayMs: 5_000 };
@@ -144,13 +145,15 @@ function readAll(
   });
 }
 
+/** Limits for a client of DynamoDB. */
 export type ClientLimits = {
-  /** How often a request is tried. Default: four times, or `AWS_MAX_ATTEMPTS`. */
+  /** Maximum attempts of a request. Default: 4, or `AWS_MAX_ATTEMPTS`. */
   readonly attempts?: number | undefined;
-  /** The time limit of one request. Default: 5 s, since DynamoDB responds within tens of milliseconds. */
+  /** The time limit of one request, in milliseconds. Default: 5,000, since DynamoDB responds within tens of them. */
   readonly timeoutMs?: number | undefined;
 };
 
+/** Creates a client of DynamoDB with time-outs. */
 export const createDynamoClient = (
   environment: AwsEnvironment,
   { attempts, timeoutMs = 5_000 }: ClientLimits = {},
@@ -187,7 +190,7 @@ const within = (partition: string) => ({
   ExpressionAttributeValues: { ':pk': { S: partition } },
 });
 
-/** The condition for a partition that begins with `prefix`. DynamoDB does not accept an empty string as an operand. */
+/** The filter for partitions that begin with `prefix`. DynamoDB does not accept an empty string as an operand. */
 const beginningWith = (prefix: string) =>
   prefix === ''
     ? {}
@@ -287,7 +290,7 @@ function failureOf(table: string, error: unknown): TableFailure {
 }
 
 type SettleWriteOptions = {
-  /** Sends the write, which may be repeated, since it is conditional. */
+  /** Sends the write. It is conditional, so it may be repeated. */
   readonly write: () => Promise<unknown>;
   readonly read: () => Promise<StoredRow | undefined>;
   /** The current row from the error of a failed condition; undefined if the error lacks it, and it must be read. */
@@ -304,7 +307,7 @@ const PAUSE_MS = 100;
 /**
  * Sends a write and finds out whether it was stored. If an attempt succeeded but its response was lost, the next
  * attempt fails by its condition, and the row has the write's token. After an ambiguous failure the row is read. If it
- * is unchanged, the write is repeated, up to three times in all, and then the last error is thrown. A failure that
+ * is unchanged, the write is repeated, up to three times in total, and then the last error is thrown. A failure that
  * certainly stored nothing is thrown immediately.
  */
 export async function settleWrite(options: SettleWriteOptions): Promise<WriteResult> {

@@ -1,6 +1,5 @@
 /*
- * Rows in DynamoDB or SQLite behind one interface. Each adapter is large, so it is loaded when a table is
- * opened.
+ * Rows in DynamoDB or SQLite behind one interface. An adapter is loaded only when a table is opened, since it is large.
  */
 
 export { networkOf } from './network-disk.ts';

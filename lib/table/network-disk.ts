@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { realpath, statfs } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/** Types of network file systems, by their numbers in Linux (statfs(2), linux/magic.h). */
+/** The names of network file systems by their type numbers in Linux (statfs(2), linux/magic.h). */
 const NETWORK_TYPES: Readonly<Record<number, string>> = {
   26985: 'NFS',
   20859: 'SMB',

@@ -6,8 +6,8 @@ import type { SqliteFile } from './sqlite-file.ts';
 import type { Table } from './table.ts';
 
 /**
- * Opens a DynamoDB table, or `sqlite:FILE`. `leases`: the fields of rows in a SQLite file that say when a lease ends;
- * such a lease also ends with the process that wrote it.
+ * Opens a DynamoDB table, or a file for `sqlite:FILE`. `leases`: the fields of rows that have the end of a lease; in a
+ * SQLite file, such a lease also ends with the process that wrote it.
  */
 export async function openTable(
   name: string,
@@ -32,13 +32,12 @@ export async function openTable(
 export const openSqliteFile = async (path: string): Promise<SqliteFile> =>
   (await import('./sqlite-file.ts')).sqliteFile(path);
 
-/** A response of the table: its `Date`, in whole seconds, and when it was requested and received by the clock here. */
+/** A table's response: its `Date`, in whole seconds, and when it was requested and received on this machine's clock. */
 export type DateSeen = { readonly dateMs: number; readonly sentMs: number; readonly receivedMs: number };
 
 /**
- * To be called when a request leaves. Returns a function to call with the `Date` of the response. `sentMs` is corrected
- * if the clock was set back or stopped before the response: otherwise the bounds of the table's time would be too
- * narrow.
+ * Call this when a request is sent, and the returned function with the `Date` of its response. `sentMs` is corrected if
+ * the clock was set back or stopped before the response; otherwise the bounds of the table's time would be too narrow.
  */
 export function awaitDate(now: () => number, steady: () => number): (dateMs: number) => DateSeen {
   const sentMs = now();

@@ -5,14 +5,15 @@ import { DatabaseSync } from 'node:sqlite';
 import { BUSY, codeOf, IOERR } from './sqlite-failure.ts';
 
 /*
- * A lock that the kernel frees when a process ends: an exclusive transaction on a separate file. Process ids do not
- * suffice, since they are reused, and the same in different containers.
+ * Which processes are running: each has a lock that the kernel frees when the process ends, an exclusive
+ * transaction on a separate file. Process ids are not enough, since they are reused, and are the same in different
+ * containers.
  */
 
-/** How long a process that was seen running counts as running without another look, in milliseconds. */
+/** How long a process that was seen running counts as running without another check, in milliseconds. */
 const SEEN_MS = 500;
 
-/** Maximum tries to lock a new file, which a process that starts at the same time may delete. */
+/** Maximum tries to lock a new file: a process that starts at the same time may delete it. */
 const MAX_TRIES = 10;
 
 /** Creates the record of which processes are running: each has a locked file in this folder. */
@@ -27,7 +28,7 @@ export function createAliveness(folder: string) {
     own = undefined;
   };
 
-  /** Readers call this too, so it changes no file. */
+  /** Changes no file, since readers call it too. */
   const isAlive = (name: string): boolean => {
     if (name === own?.name) return true;
     if (performance.now() < (seenMs.get(name) ?? 0) + SEEN_MS) return true;
@@ -60,7 +61,7 @@ export function createAliveness(folder: string) {
   };
 }
 
-/** Whether a process has the lock on a file: a read fails then. */
+/** Whether a process has the lock on a file: then a read fails. */
 function isLocked(path: string): boolean {
   try {
     using reader = new DatabaseSync(path, { timeout: 0, readOnly: true });
@@ -82,7 +83,7 @@ function deleteEnded(path: string): void {
 
 /**
  * Creates and locks a file; undefined if another process has the lock, or deleted the file before it was locked. Throws
- * any other failure: a full disk must not look like another process.
+ * any other failure, since a full disk must not look like another process.
  */
 function lockOf(path: string): DatabaseSync | undefined {
   const lock = new DatabaseSync(path, { timeout: 0 });
@@ -106,7 +107,7 @@ function release(lock: DatabaseSync, path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // Windows may not delete a file just after it was closed. The next process deletes it; unlocked, it has no effect.
+    // Windows may refuse to delete a file that has just been closed. It has no effect, and the next process deletes it.
   }
   if (lock.isOpen) lock.close();
 }

@@ -7,7 +7,7 @@ export const BUSY = 5;
 export const IOERR = 10;
 const FULL = 13;
 
-/** SQLite's names for failures of the operating system, whatever the system's own code was. */
+/** SQLite's names for failures of the operating system, whose own code SQLite does not report. */
 const REFUSED_CODES = {
   3: 'SQLITE_PERM',
   8: 'SQLITE_READONLY',
@@ -34,11 +34,11 @@ const DISK_FAILURES = {
 export const codeOf = (error: unknown): number | undefined =>
   error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined;
 
+/** Whether SQLite reported a full disk. */
 export const isFull = (error: unknown): boolean => codeOf(error) === FULL;
 
 /**
- * The TableError for an error of SQLite. `by`: the act that failed, since after a failed read the cause must be found
- * without a write.
+ * The TableError for an error of SQLite. `by`: what failed. After a failed read, the cause is found without a write.
  */
 export function asTableError(tried: string, path: string, error: unknown, by: 'read' | 'write'): TableError {
   if (error instanceof TableError) return error;
@@ -68,10 +68,10 @@ function failureOfCode(table: string, code: string, name = code): TableFailure {
 const systemCode = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 
-/** The bytes that SQLite writes when it opens a file: the index of its log, and a page. */
+/** The bytes that SQLite writes when it opens a file: its log's index, and a page. */
 const PROBE_BYTES = 64 * 1_024;
 
-/** Finds out by a test write why nothing can be stored beside the file: the operating system's own code. */
+/** Finds out with a test write why nothing can be stored in the folder of the file. */
 function diskFault(table: string): TableFailure | undefined {
   const probe = `${table}-probe-${process.pid}`;
   try {
@@ -86,7 +86,7 @@ function diskFault(table: string): TableFailure | undefined {
   }
 }
 
-/** Finds out why nothing can be stored, as far as possible without a write. */
+/** Finds out without a write, as far as possible, why nothing can be stored. */
 function readableFault(table: string): TableFailure | undefined {
   const folder = dirname(table);
   try {
@@ -100,8 +100,8 @@ function readableFault(table: string): TableFailure | undefined {
 }
 
 /**
- * The main, log or index file that this process may not write. SQLite creates log and index with the mode of the main
- * file, and they keep it when that mode changes.
+ * The main, log or index file that this process may not write. SQLite creates the log and the index with the mode
+ * of the main file; they keep this mode if the main file's mode changes.
  */
 function deniedFile(table: string): TableFailure | undefined {
   const file = ['', '-wal', '-shm']

@@ -13,10 +13,9 @@ import type { Table } from './table.ts';
 import { TableError } from './table-error.ts';
 
 /*
- * One file for the rows, the budget, and the queue of all processes of one host. All parts of a process share
- * one connection: two connections would wait for each other. No other code in the process may open the file,
- * since closing it would drop the locks of SQLite (in POSIX, locks belong to the process, not to the
- * descriptor).
+ * One file for the rows, the budget, and the queue of all processes on one host. All parts of a process share one
+ * connection: two connections would wait for each other. No other code in the process may open the file, since
+ * closing it would release SQLite's locks (in POSIX, locks belong to the process and not to the descriptor).
  */
 
 /** A SQLite file that several processes of one host share. Failures are thrown as `TableError`. */
@@ -25,17 +24,18 @@ export type SqliteFile = {
   /** Runs a query. If the file is missing or empty, returns undefined and creates nothing. */
   read<T>(tried: string, look: (db: DatabaseSync) => T): Promise<T | undefined>;
   /**
-   * Runs a change, which is stored completely or not at all; creates the file if necessary. Changes of one
-   * turn of the event loop share a transaction, so a change must not throw after its first write.
+   * Runs a change, which is stored completely or not at all; creates the file if necessary. `self`: the name of this
+   * process. Changes in one turn of the event loop share a transaction, so a change must not throw after its first
+   * write.
    */
   write<T>(
     tried: string,
     change: (db: DatabaseSync, self: string) => T,
     options?: Pick<Parameters<Table['put']>[2], 'mayUseReserve' | 'needsReserve'>,
   ): Promise<T>;
-  /** Whether the process of this name, which `write` passes to changes, may still be running. */
+  /** Whether the process with this name (see `write`) may still be running. */
   isAlive(process: string): boolean;
-  /** Overwrites on disk everything that was deleted, also in the log. */
+  /** Overwrites on disk everything that was deleted, including in the log. */
   erase(): Promise<void>;
   close(): void;
 };
@@ -50,6 +50,7 @@ const VERSION = 1;
 /** The minimum version of SQLite: below it, resetting the log can lose writes. */
 const MIN_SQLITE = '3.51.3';
 
+/** The SQL that creates the tables of a new file. */
 export const SCHEMA = `
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT;
   CREATE TABLE rows (pk TEXT, sk TEXT, row TEXT NOT NULL, token TEXT NOT NULL, writer TEXT NOT NULL,
@@ -101,7 +102,7 @@ function createFile(path: string): SqliteFile {
       const db = await connections.toWrite();
       await reserve.take();
       const admitted = await withRoom(reserve, path, given);
-      // A process must be known to be alive before any row names it as a holder.
+      // Other processes must see this process as running before any row has its name.
       aliveness.self();
       for (const settle of await commitWith(reserve, db, admitted)) settle();
     } catch (error) {
@@ -188,8 +189,8 @@ const numberOf = (db: DatabaseSync, name: string): number =>
   Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
 
 /**
- * Empties the log into the file. If another process is reading the log, SQLite does not throw, but returns a
- * row that says so.
+ * Moves the log's content into the file. If another process is reading the log, SQLite does not throw, but returns
+ * a row with `busy`.
  */
 function emptyLog(db: DatabaseSync): void {
   const { busy } = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() ?? {};
@@ -205,13 +206,13 @@ function commit(db: DatabaseSync, given: readonly Waiting[]): readonly (() => vo
     db.exec('COMMIT');
     return settled;
   } catch (error) {
-    // A full disk may have ended the transaction already.
+    // If the disk is full, SQLite may already have ended the transaction.
     if (db.isTransaction) db.exec('ROLLBACK');
     throw error;
   }
 }
 
-/** The writes that may be made; fails those that need the reserve if it is missing. */
+/** The writes that may be made. If the reserve is missing, fails the writes that need it. */
 async function withRoom(
   reserve: ReturnType<typeof createReserve>,
   path: string,
@@ -219,7 +220,7 @@ async function withRoom(
 ): Promise<readonly Waiting[]> {
   const needing = given.filter(({ needsReserve }) => needsReserve);
   if (needing.length === 0 || (await reserve.isTaken())) return given;
-  const full = Object.assign(new Error('no room for what will be returned'), { code: 'ENOSPC' });
+  const full = Object.assign(new Error('no room for the result of a paid request'), { code: 'ENOSPC' });
   for (const { tried, fail } of needing) fail(asTableError(tried, path, full, 'write'));
   return given.filter(({ needsReserve }) => !needsReserve);
 }
@@ -258,7 +259,9 @@ async function connect(path: string, by: 'read' | 'write'): Promise<DatabaseSync
   const network = await networkOf(dirname(path));
   if (network !== undefined) throw refused(path, LOCAL_DISK, network);
   if (by === 'write') await create(path);
-  // The last connection to close empties the log. A connection without write access would leave a log behind.
+  // If a log exists, the connection is read-only: with write access, it would empty the log when it closes as the
+  // last
+  // one. Otherwise it has write access, since a read-only connection would leave a log behind.
   const readOnly = by === 'read' && sizeOf(`${path}-wal`) > 0;
   const db = new DatabaseSync(path, { timeout: 0, readOnly });
   try {
@@ -313,8 +316,8 @@ function begin(db: DatabaseSync): void {
 }
 
 /**
- * The id that distinguishes a file from another file at the same path; undefined if no file can be read. With `write`,
- * the file is created if necessary.
+ * The id that distinguishes a file from another file at the same path; undefined if there is no file to read. With
+ * `write`, the file is created if necessary.
  */
 export const idOf = (file: SqliteFile, by: 'read' | 'write') =>
   file[by]('read the id', (db) => factOf(db, 'id'));
@@ -325,7 +328,7 @@ const factOf = (db: DatabaseSync, name: string): string | undefined =>
 /** Throws a `bad-table` TableError for a version of SQLite that may lose writes. */
 export function refuseOldSqlite(here = process.versions.sqlite ?? ''): void {
   if (here.localeCompare(MIN_SQLITE, 'en', { numeric: true }) < 0)
-    throw refused('SQLite', `SQLite ${MIN_SQLITE} or later, which a newer Node brings`, here);
+    throw refused('SQLite', `SQLite ${MIN_SQLITE} or later, which a newer Node includes`, here);
 }
 
 const refused = (table: string, expected: string, got: string): TableError =>

@@ -6,14 +6,14 @@ import type { Row, RowKey, StoredRow, Table, WriteResult } from './table.ts';
 
 type SqliteTableOptions = {
   /**
-   * Fields of rows, in epoch milliseconds, that are read as 0 once the process that wrote the row has ended. Default: no
-   * fields.
+   * Fields of rows, in epoch milliseconds, that are read as 0 once the process that wrote the row has ended.
+   * Default: no fields.
    */
   readonly leases?: readonly string[];
   readonly now?: () => number;
   /**
-   * Milliseconds on a clock that is never set, and that all processes of the machine share. Default: time
-   * since the machine started.
+   * Milliseconds on a steady clock that all processes on the machine share. Default: the time since the machine
+   * started.
    */
   readonly steady?: () => number;
 };
@@ -21,8 +21,8 @@ type SqliteTableOptions = {
 const sinceBoot = () => Number(process.hrtime.bigint() / 1_000_000n);
 
 /**
- * Opens rows in a SQLite file. Rows do not expire. Leases are stored by the steady clock, so that they do not end when
- * the other clock is set.
+ * Opens the rows in a SQLite file. Rows do not expire. The ends of leases are stored as times of the steady clock,
+ * so that changing the other clock does not end a lease.
  */
 export function createSqliteTable(file: SqliteFile, options: SqliteTableOptions = {}): Table {
   const { textOf, rowOf } = createRows(file, options);
@@ -66,8 +66,8 @@ export function createSqliteTable(file: SqliteFile, options: SqliteTableOptions 
 }
 
 /**
- * Converts rows to and from the stored form: leases are stored by the steady clock, and read as 0 if the
- * process that wrote them has ended.
+ * Converts rows to and from the stored form: the ends of leases are stored as times of the steady clock, and read
+ * as 0 if the process that wrote them has ended.
  */
 function createRows(
   file: SqliteFile,
@@ -120,8 +120,8 @@ async function checked<T>(act: string, key: RowKey, work: (tried: string) => Pro
   return work(tried);
 }
 
-/** Maximum rows of one read: a scan must not block the event loop. */
-const PAGE = 500;
+/** Maximum rows of one read, since a scan must not block the event loop. */
+const PAGE_ROWS = 500;
 
 async function* pages(
   options: { readonly file: SqliteFile; readonly rowOf: (found: Found) => Row },
@@ -129,14 +129,14 @@ async function* pages(
   within: string,
 ): ReturnType<Table['scan']> {
   const { file, rowOf } = options;
-  const query = `SELECT * FROM rows WHERE ${within} AND (pk, sk) > (?, ?) ORDER BY pk, sk LIMIT ${PAGE}`;
+  const query = `SELECT * FROM rows WHERE ${within} AND (pk, sk) > (?, ?) ORDER BY pk, sk LIMIT ${PAGE_ROWS}`;
   let last: Pick<Found, 'pk' | 'sk'> = { pk: '', sk: '' };
   for (;;) {
     const { pk, sk } = last;
     const page = await file.read(`list ${from}`, (db) => db.prepare(query).all(from, pk, sk) as Found[]);
     for (const each of page ?? [])
       yield { key: { partition: each.pk, sort: each.sk }, row: rowOf(each), token: each.token };
-    const end = page?.[PAGE - 1];
+    const end = page?.[PAGE_ROWS - 1];
     if (end === undefined) return;
     last = end;
   }

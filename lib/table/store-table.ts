@@ -7,14 +7,14 @@ import type { Table } from './table.ts';
 import { TableError } from './table-error.ts';
 
 /*
- * The object in which a store names its table: the ledger of its jobs and texts. A process with another table sends
- * nothing, since that table does not show what was already sent. A DynamoDB table is identified only by its name, since
- * the roles of the stack may not use DescribeTable.
+ * The object that records which table belongs to a store, as the ledger of its jobs and texts. A process with another
+ * table sends nothing, since that table does not show what was already sent. A DynamoDB table is identified only by its
+ * name, since the roles of the stack may not use DescribeTable.
  */
 
 const TABLE_KEY = 'table.json';
 
-/** The table as named in SYNC_TABLE, the stack of the process that named it, and the id of a SQLite file. */
+/** The value of SYNC_TABLE, the stack of the process that recorded it, and the id of a SQLite file. */
 const namedSchema = z.object({
   version: z.literal(1),
   table: z.string(),
@@ -28,15 +28,15 @@ type NamedTable = z.infer<typeof namedSchema>;
 export type CheckTable = () => Promise<void>;
 
 /**
- * The option by which a command starts a new ledger before it sends. It is passed along with the settings, but is not an
- * environment variable.
+ * The option with which a command starts a new ledger before it sends. It is passed along with the settings, but it
+ * is not an environment variable.
  */
 export const NEW_LEDGER = '--new-ledger';
 
 /**
- * Creates the check of a table, as named in SYNC_TABLE. If the store names no table yet, or with `NEW_LEDGER`, the check
- * stores this table's name, and creates a SQLite file. Once it has succeeded, it is not repeated. An unavailable store
- * counts as an unavailable table.
+ * Creates the check whether a table, the value of SYNC_TABLE, belongs to the store. If the store has recorded no
+ * table yet, or with `NEW_LEDGER`, the check records this one, and creates it if it is a SQLite file. After it has
+ * succeeded, it is not repeated. An unavailable store counts as an unavailable table.
  */
 export const tableCheckOf = (
   table: string,
@@ -53,7 +53,7 @@ export const tableCheckOf = (
       if (named !== undefined) return await compare(named, table, store.location);
       const ours = await naming(table, environment['SYNC_STACK']);
       await store.put(TABLE_KEY, printStored(ours), isNew ? {} : { condition: { ifAbsent: true } });
-      // Another process may have named its table first.
+      // Another process may have recorded its table first.
       await compare((await read()) ?? ours, table, store.location);
     } catch (error) {
       throw asTableError(error);
@@ -69,6 +69,7 @@ export const checkedTable = (table: Table, check: CheckTable): Table => ({
   },
 });
 
+/** What may happen with a new ledger, in words. */
 export const NEW_LEDGER_RISK = 'jobs and texts that were sent before may be sent again';
 
 async function naming(table: string, stack: string | undefined): Promise<NamedTable> {
@@ -102,8 +103,8 @@ async function compare(named: NamedTable, table: string, store: string): Promise
 function ledgerOf({ table, stack, id }: NamedTable): string {
   const owner = stack ? ` of the stack ${stack}` : '';
   return id === undefined
-    ? `the store's own ledger, which ${TABLE_KEY} names: the DynamoDB table SYNC_TABLE=${table}${owner} (platform-sync env --stack NAME)`
-    : `the store's own ledger, which ${TABLE_KEY} names: the file that was SYNC_TABLE=${table} when it was created (id ${id})`;
+    ? `the store's own ledger, recorded in ${TABLE_KEY}: the DynamoDB table SYNC_TABLE=${table}${owner} (platform-sync env --stack NAME)`
+    : `the store's own ledger, recorded in ${TABLE_KEY}: the file that was SYNC_TABLE=${table} when it was created (id ${id})`;
 }
 
 function asTableError(error: unknown): unknown {

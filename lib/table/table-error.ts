@@ -1,12 +1,13 @@
 import { ServiceError } from '../base/aws/index.ts';
 import { firstLine, messageOf } from '../base/index.ts';
 
+/** Everything that can go wrong with a table, as data. `code`: the error code of the service or of SQLite. */
 export type TableFailure =
   /** The table does not exist, has the wrong key schema, or belongs to another store. */
   | { readonly kind: 'bad-table'; readonly table: string; readonly expected: string; readonly got: string }
   | { readonly kind: 'bad-key'; readonly expected: string; readonly got: string }
   | { readonly kind: 'bad-row'; readonly expected: string; readonly got: string }
-  /** The SDK has no region or no credentials: `expected` names the settings. Nothing was sent. */
+  /** The SDK has no region or no credentials; `expected`: the settings in words. Nothing was sent. */
   | { readonly kind: 'unconfigured'; readonly code: string; readonly expected: string }
   /** `file`: the SQLite file that this process may not write. */
   | { readonly kind: 'denied'; readonly code: string; readonly file?: string }
@@ -24,7 +25,7 @@ export class TableError extends ServiceError {
   readonly resource = 'table';
   readonly failure: TableFailure;
 
-  /** `tried` names the action and its row: `put job#a - in table jobs`. */
+  /** `tried`: what was tried, and on which row: `put job#a - in table jobs`. */
   constructor(tried: string, failure: TableFailure, options?: { readonly cause: unknown }) {
     const cause = options?.cause instanceof Error ? ` (${firstLine(options.cause.message)})` : '';
     super(messageOf(`${tried}: ${describe(failure)}${cause}`), options);

@@ -1,4 +1,4 @@
-/** Names one row. Rows of one partition are listed together, in the order of `sort`. */
+/** The key of a row. Rows of one partition are listed together, in the order of `sort`. */
 export type RowKey = { readonly partition: string; readonly sort: string };
 
 /** A JSON value without undefined and bigint. */
@@ -10,7 +10,7 @@ export type Json =
   | readonly Json[]
   | { readonly [name: string]: Json | undefined };
 
-/** The content of a row, at most 400 KB as in DynamoDB. Undefined fields are left out. */
+/** The content of a row, at most 400 KB as in DynamoDB. Undefined fields are not stored. */
 export type Row = { readonly [name: string]: Json | undefined };
 
 /** The current row, and the token of the write that stored it. */
@@ -19,7 +19,7 @@ export type StoredRow = { readonly row: Row; readonly token: string };
 type WriteOptions = {
   /** The token of the row to be replaced; null if the row must not exist yet. */
   readonly expected: string | null;
-  /** A unique name of this write, by which a writer whose response was lost recognizes its own row. */
+  /** A unique name for this write, with which a writer whose response was lost recognizes its own row. */
   readonly token: string;
   /**
    * Minimum time that DynamoDB keeps the row, by its own clock. SQLite keeps it until it is deleted. Default: forever.
@@ -31,21 +31,21 @@ type WriteOptions = {
    */
   readonly mayUseReserve?: boolean | undefined;
   /**
-   * Whether this write fails, as on a full disk, unless that space is reserved: before something is paid for.
+   * Whether this write fails, as on a full disk, unless that space is reserved: for writes before a paid request.
    * Default: false.
    */
   readonly needsReserve?: boolean | undefined;
 };
 
-/** `stored`; or `other`, with the current row, if another write came first. That row was not changed. */
+/** `stored`; or `other`, with the current row, if another write came first and nothing was changed. */
 export type WriteResult =
   | { readonly kind: 'stored' }
   | { readonly kind: 'other'; readonly current: StoredRow | undefined };
 
 /**
  * Rows that many processes share: in DynamoDB, or in SQLite for processes of one machine. Every change to a
- * row is one conditional write, which names the token of the write before it. Reads see every write that got
- * a response. Failures are thrown as `TableError`. A write that throws may have been stored anyway: the row's token
+ * row is one conditional write, which requires the token of the write before it. Reads see every write that has
+ * returned. Failures are thrown as `TableError`. A write that throws may have been stored anyway: the row's token
  * shows whether it was.
  */
 export type Table = {
@@ -68,8 +68,9 @@ export type Table = {
 };
 
 /**
- * Replaces a row by the result of `decide`, if it is unchanged since `decide` saw it; otherwise calls `decide` again
- * with the new row. `decide` returns undefined to leave the row alone. Returns the row that was stored, if any.
+ * Replaces a row with the result of `decide`, if it has not changed since `decide` saw it; otherwise calls `decide`
+ * again with the new row. If `decide` returns undefined, the row stays unchanged. Returns the row that was stored,
+ * if any.
  */
 export async function updateRow<R extends Row>(
   table: Pick<Table, 'get' | 'put'>,

@@ -286,7 +286,7 @@ test('nothing is run with a table that belongs to another store; with --new-ledg
   const again = await byOther(both, '--new-ledger');
 
   expect(refused).toMatchObject({ code: 2, out: '' });
-  expect(refused.err).toContain('which table.json names: the file that was SYNC_TABLE=sqlite:');
+  expect(refused.err).toContain('recorded in table.json: the file that was SYNC_TABLE=sqlite:');
   // `--new-ledger` changes nothing if the command sends nothing.
   expect(faulty).toMatchObject({ code: 2, out: '' });
   expect(stillNamed).toEqual(named);

@@ -55,7 +55,9 @@ test('a local table may not send for a bucket that a stack writes to, and the er
 
   for (const { code, err } of refused) {
     expect(code).toBe(2);
-    expect(err).toContain(`table.json names: the DynamoDB table SYNC_TABLE=Acme-Table of the stack acme`);
+    expect(err).toContain(
+      `recorded in table.json: the DynamoDB table SYNC_TABLE=Acme-Table of the stack acme`,
+    );
   }
   expect(commands.sandbox.counts().requests).toBe(0);
   await expect(readdir(commands.environment['XDG_STATE_HOME'] ?? '')).resolves.toEqual([]);

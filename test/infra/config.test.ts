@@ -85,7 +85,7 @@ describe('the configuration', () => {
       'instances.1.name: expected a name that no other instance has, got "least"',
       'instances.1.schedules.0 (calculations).as: expected a place of its own, since name or filters narrows the snapshot, got nothing',
       'instances.1.schedules.1 (files).directory: expected a directory, since immediate is given, got nothing',
-      'instances.1.schedules.2 (cards).cron: expected nothing, since a schedule of cards that does not set datasets follows the calculations, got "0 2 * * ? *"',
+      'instances.1.schedules.2 (cards).cron: expected no cron: a schedule of cards without datasets runs right after the calculations, got "0 2 * * ? *"',
       'instances.1.schedules.3 (cards).as: expected a place that no other schedule has, got nothing',
       expect.stringMatching(
         /^instances.1.eventRules.0 \(rule\).pattern: expected a pattern that does not match/,
@@ -267,12 +267,12 @@ describe('contradictory settings are refused', () => {
     [
       'a day that no month has',
       { schedules: [{ ...nightly, cron: '0 2 30 2 ? *' }] },
-      'schedules.0 (calculations).cron: expected a cron expression with a date from 2026 on, got "0 2 30 2 ? *"',
+      'schedules.0 (calculations).cron: expected a cron expression that matches a date in 2026 or later, got "0 2 30 2 ? *"',
     ],
     [
       'a year that is over',
       { schedules: [{ ...nightly, cron: '0 2 * * ? 2020' }] },
-      'schedules.0 (calculations).cron: expected a cron expression with a date from 2026 on, got "0 2 * * ? 2020"',
+      'schedules.0 (calculations).cron: expected a cron expression that matches a date in 2026 or later, got "0 2 * * ? 2020"',
     ],
     [
       'event rules without the queue of code functions',

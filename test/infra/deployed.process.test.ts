@@ -439,7 +439,9 @@ test('a scheduled function whose job does not arrive within an hour counts as mi
 });
 
 test('the report is written after a publication, and the changes are mailed once', async () => {
-  const [id = ''] = Object.keys(deployed.template.Resources).filter((each) => each.startsWith('ReportsLook'));
+  const [id = ''] = Object.keys(deployed.template.Resources).filter((each) =>
+    each.startsWith('ReportsFindNewRuns'),
+  );
   const { run } = await stored(async () => 'calculations/latest.json');
 
   const first = await stack.runSchedule(id);

@@ -110,7 +110,7 @@ describe('a fault of a scheduled function is reported with its name:', () => {
     [
       'a cron that never comes',
       { cron: '0 2 30 2 ? *' },
-      'cron: expected a cron expression with a date from',
+      'cron: expected a cron expression that matches a date in',
     ],
     ['an invalid time zone', { timeZone: 'Mars' }, 'timeZone: expected '],
     ['a package that is no UUID', { packageId: 'x' }, 'packageId: expected the UUID of a package, got "x"'],

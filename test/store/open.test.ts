@@ -101,7 +101,7 @@ test('a path that cannot be a directory is refused immediately, with what is exp
     'expected a directory, or a link to one that exists, got',
   );
   await expect(openStore(at('file/x'))).rejects.toThrow('expected a directory below directories, got');
-  await expect(openStore(at('x'.repeat(300)))).rejects.toThrow('expected a directory with a path that');
+  await expect(openStore(at('x'.repeat(300)))).rejects.toThrow('expected a directory whose path');
 });
 
 test('a path through a missing folder is the same for checking as for writing', async () => {

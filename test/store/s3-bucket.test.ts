@@ -137,7 +137,7 @@ test('a property of a bucket that may not be read is a fact, not a fault; a dire
   );
 
   expect(await examineStore('s3://bucket', environmentOf(s3))).toEqual({
-    facts: ['its versions are not known (AccessDenied)', 'no lifecycle: nothing expires'],
+    facts: ['its versions are unknown (AccessDenied)', 'no lifecycle: nothing expires'],
     faults: [],
   });
   expect(await examineStore('/data', {})).toBeUndefined();

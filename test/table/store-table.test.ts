@@ -44,7 +44,7 @@ test('nothing is sent with another ledger file, and the message names the right 
 
   await expect(sending).rejects.toMatchObject(refused);
   await expect(sending).rejects.toThrow(
-    /table\.json names: the file that was SYNC_TABLE=sqlite:.*a\.db when .* moved: docs\/restore\.md, "A store that moved"\. .*--new-ledger .*may be sent again/,
+    /recorded in table\.json: the file that was SYNC_TABLE=sqlite:.*a\.db when .* moved: docs\/restore\.md, "A store that moved"\. .*--new-ledger .*may be sent again/,
   );
   expect(await readdir(folder.path)).not.toContain('b.db');
 });
@@ -69,7 +69,7 @@ test('only its own table may send to a store that a stack writes to', async () =
   await send(store, 'Acme-Table');
   await expect(send(store, file('a.db'))).rejects.toThrow('of the stack acme');
   await expect(send(store, 'Other-Table')).rejects.toThrow(
-    'names: the DynamoDB table SYNC_TABLE=Acme-Table of the stack acme (platform-sync env --stack NAME)',
+    'recorded in table.json: the DynamoDB table SYNC_TABLE=Acme-Table of the stack acme (platform-sync env --stack NAME)',
   );
   expect(await readdir(folder.path)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/* Clients of AWS, the network to it, what its errors mean, and the metrics and traces of a process. */
+/* AWS clients, their network, the meaning of their errors, and the metrics and traces of a process. */
 
 export { systemReason } from '../faults.ts';
 export { needClients, tokenClient } from '../optional-peer.ts';

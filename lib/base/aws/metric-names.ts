@@ -1,9 +1,10 @@
-/** The namespace of the metrics. Each instance has a namespace below it, named after its stack. */
+/** The beginning of the metrics' namespaces. Each instance has a namespace below it, with the name of its stack. */
 export const METRIC_NAMESPACE = 'platform-sync';
 
 /**
- * The values of `problem` in log lines, which metric filters count. A detail may follow the name: the place of a missing
- * snapshot, the name of a scheduled function that did not run, or a resource that is missing or may not be used.
+ * The values of `problem` in log lines, which metric filters count. A detail may follow the name: the place of a
+ * missing snapshot, the name of a scheduled function that did not run, or a resource that is missing or may not be
+ * used.
  */
 export const problemNames = [
   'Unauthorized',
@@ -40,7 +41,7 @@ export const measureNames = [
   'Throttled',
   /** Requests that the platform rejected with 401. */
   'Unauthorized',
-  /** Requests rejected with 403, except for single cards and data files, which the manifest names. */
+  /** Requests rejected with 403, except for single cards and data files, which the manifest lists. */
   'Forbidden',
   /** Responses with members that differ from the contract; they are stored as received. */
   'OddAnswers',

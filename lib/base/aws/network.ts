@@ -10,15 +10,15 @@ import { hideUser, preview, systemReason } from '../faults.ts';
 export type NetworkEnvironment = Readonly<Partial<Record<string, string>>>;
 
 /**
- * Load balancers close connections that were idle for a minute (AWS's default), often silently, and a request that is sent
- * at that moment is lost. So no connection is reused that was idle for half a minute.
+ * Load balancers close connections that were idle for a minute (AWS's default), often silently, and a request that
+ * is sent at that moment is lost. So a connection that was idle for half a minute is not reused. In milliseconds.
  */
 export const MAX_IDLE_MS = 30_000;
 
 /**
  * An agent for https that uses the proxy of the environment, except for the hosts of `NO_PROXY`, and trusts
- * the certificates of `AWS_CA_BUNDLE` and `NODE_EXTRA_CA_CERTS` besides Node's own. Errors through a proxy
- * name it, without its password. Throws `TypeError` if `networkFaults` reports a fault.
+ * the certificates of `AWS_CA_BUNDLE` and `NODE_EXTRA_CA_CERTS` in addition to Node's own. Errors through a proxy
+ * mention the proxy, without its password. Throws `TypeError` if `networkFaults` reports a fault.
  */
 export function createHttpsAgent(
   environment: NetworkEnvironment,
@@ -56,8 +56,8 @@ export function createHttpsAgent(
 }
 
 /**
- * Gives the error of a server that speaks no TLS the code that Node gives it through a proxy: without one, it is
- * `EPROTO`, as after a handshake that failed for any other reason.
+ * Changes the code of the error for a server that does not speak TLS. Without a proxy, Node's code is `EPROTO`, as
+ * after any other failed handshake; the new code is the one that Node gives with a proxy.
  */
 function nameNoTls(error: Error): void {
   const [, reason] = /\b(wrong version number|packet length too long)\b/.exec(error.message) ?? [];
@@ -79,8 +79,8 @@ export function proxyOf(
 }
 
 /**
- * The variables that name a proxy; the first that is set is used. Lower case wins, as in most programs. Node itself does
- * not know `ALL_PROXY`, unlike most programs.
+ * The variables for a proxy, of which the first that is set is used. Lower case takes precedence, as in most programs.
+ * Unlike most programs, Node itself does not know `ALL_PROXY`.
  */
 const PROXIES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'] as const;
 
@@ -122,15 +122,15 @@ const isProxyUrl = (text: string) => URL.canParse(text) && /^https?:\/\/[^/\s]\S
 type Authorities = { readonly secureContext?: SecureContext; readonly faults: readonly string[] };
 
 /**
- * The TLS contexts created so far, by certificate files, for all clients of a process: to create one takes 20 ms.
+ * The TLS contexts created so far, by certificate files, for all clients of a process: creating one takes 20 ms.
  */
 const known = new Map<string, Authorities>();
 
 /**
- * The certificates in the file of AWS_CA_BUNDLE, besides Node's own. The AWS CLI reads that variable, the SDK
- * does not. Those of NODE_EXTRA_CA_CERTS are Node's own, unless a file of settings names them: Node reads that
- * variable when it starts. Node starts without a file that it cannot read, so it is no fault here either. The
- * files are read once a process.
+ * The certificates in the file of AWS_CA_BUNDLE, in addition to Node's own. The AWS CLI reads that variable, the SDK
+ * does not. Node reads NODE_EXTRA_CA_CERTS when it starts, so these certificates are missing only if the variable was
+ * set in a settings file. Node ignores a file that it cannot read, so that is not a fault here either. Each file is
+ * read once in a process.
  */
 function authorities({ AWS_CA_BUNDLE: file, NODE_EXTRA_CA_CERTS: extra }: NetworkEnvironment): Authorities {
   if (!file && !extra) return { faults: [] };
@@ -169,7 +169,7 @@ const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/
 function readCertificates(file: string): readonly string[] | string {
   try {
     const found = readFileSync(file, 'utf8').match(CERTIFICATES) ?? [];
-    // One is enough to know what the file is: to check each would cost every start tens of milliseconds.
+    // One valid certificate shows what the file is. Checking every one would take tens of milliseconds at each start.
     return found.some(isCertificate) ? found : `none in ${file}`;
   } catch (error) {
     return `${file}: ${systemReason(error)}`;
@@ -190,10 +190,11 @@ function trusted(environment: NetworkEnvironment): Pick<Authorities, 'secureCont
 }
 
 /**
- * Whether NO_PROXY names a host, given as in a URL. It is read as curl, Go and Python read it:
+ * Whether NO_PROXY excepts a host, which is spelled as in a URL. NO_PROXY has the same meaning as for curl, Go and
+ * Python:
  * - A name is that host and all below it, with or without a leading dot.
  * - `*` is every host, `*.name` those below it.
- * - `:443` is that port alone.
+ * - `:443` limits an entry to that port.
  * - An address may be a range (`10.0.0.0/8`), and one of IPv6 may stand in brackets.
  */
 function isExcepted(host: string, port: string, { no_proxy, NO_PROXY }: NetworkEnvironment): boolean {
@@ -209,7 +210,7 @@ function isExcepted(host: string, port: string, { no_proxy, NO_PROXY }: NetworkE
 
 const HTTPS_PORT = '443';
 
-/** `[address]:port`, `name:port`, or an address of IPv6, whose colons name no port. */
+/** Matches `[address]:port`, `name:port`, or an IPv6 address, whose colons do not separate a port. */
 const ENTRY = /^(?:\[([^\]]+)\]|([^:]+|.*:.*:.*))(?::(\d+))?$/;
 
 function isInRange(address: string, range: string): boolean {

@@ -5,7 +5,7 @@ type Ids = Readonly<Record<string, string | undefined>>;
 
 const around = new AsyncLocalStorage<Ids>();
 
-/** A copy of the ids of the current work, which each line of the log has. */
+/** A copy of the ids of the current work, which every log line has. */
 export const currentIds = (): Record<string, string | undefined> => ({ ...around.getStore() });
 
 /** Runs `act` with these ids, in addition to the current ids. */
@@ -53,8 +53,8 @@ type Tracer = {
 };
 
 /**
- * The global symbol under which `@opentelemetry/api` 1.x registers the providers of a process. By using it, this package
- * does not depend on that one.
+ * The global symbol under which `@opentelemetry/api` 1.x registers the providers of a process. Using it avoids a
+ * dependency on that package.
  */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 
@@ -67,7 +67,10 @@ function tracerHere(): Tracer | undefined {
 
 /** The work in progress, which a process logs when it is about to be stopped. */
 export type InHand = {
-  /** Adds the facts of some work, which are logged unchanged. Dispose of the return value (`using`) when the work ends. */
+  /**
+   * Adds the facts of some work, which are logged unchanged. Dispose of the return value (`using`) when the work
+   * ends.
+   */
   readonly hold: (facts: Readonly<Record<string, unknown>>) => Disposable;
   /** At most `max` of the current facts, the oldest first, each with the milliseconds since it began. */
   readonly list: (max: number) => readonly Readonly<Record<string, unknown>>[];

@@ -17,7 +17,7 @@ type NumbersConstructor<T> = {
 const FIRST_ROOM = 1_024;
 const GROWTH = 4 / 3;
 
-/** A list of numbers in a typed array, such as `growing(Uint32Array)`. */
+/** Creates a list of numbers in a typed array, such as `growing(Uint32Array)`. */
 export function growing<
   T extends
     | Uint8Array<ArrayBuffer>
@@ -31,7 +31,7 @@ export function growing<
     length: () => length,
     push(value) {
       if (length === values.length) {
-        // Frees the old memory immediately: the garbage collector does not count it.
+        // `transfer` frees the old memory immediately; the garbage collector would free it late.
         const room = Math.ceil(length * GROWTH);
         values = new Numbers(values.buffer.transfer(room * Numbers.BYTES_PER_ELEMENT));
       }
@@ -50,10 +50,13 @@ export function growing<
   };
 }
 
-/** Smaller buffers are not worth freeing, and may be in the pool that Node shares among them. */
+/** Buffers with fewer bytes are not worth freeing, and may be in the pool that Node's small buffers share. */
 const MIN_BYTES = 96 * 1024;
 
-/** Frees a buffer immediately: the garbage collector would let many pages of 5 MB pile up. No other buffer may share its memory. */
+/**
+ * Frees a buffer immediately: the garbage collector would let many pages of 5 MB pile up. No other buffer may share
+ * its memory.
+ */
 export function freeMemory({ buffer }: Pick<Uint8Array | Float64Array, 'buffer'>): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength >= MIN_BYTES) buffer.transfer(0);
 }
@@ -64,8 +67,8 @@ const FIRST_BYTES = 64 * 1024;
 const MAX_BYTES_OF_UNIT = 3;
 
 /**
- * Gathers pieces of bytes in one buffer, which doubles when it is full, so that each piece can be
- * garbage-collected as soon as it is added.
+ * Gathers pieces of bytes in one buffer, which doubles when it is full. Each piece can be garbage-collected as soon
+ * as it has been added.
  */
 type GatheredBytes = {
   readonly sizeBytes: () => number;
@@ -78,8 +81,8 @@ type GatheredBytes = {
 };
 
 /**
- * Creates such a buffer. `expectedBytes`: the number of bytes to come, if it is known. The system takes memory only as the
- * buffer is filled.
+ * Creates such a buffer. `expectedBytes`: the number of bytes to come, if it is known. The operating system
+ * provides the memory only as the buffer is filled.
  */
 export function gatherBytes(expectedBytes = FIRST_BYTES): GatheredBytes {
   // The memory must not be from Node's pool, where other buffers share it.
@@ -114,7 +117,7 @@ export function gatherBytes(expectedBytes = FIRST_BYTES): GatheredBytes {
 }
 
 /**
- * The bytes of address space to reserve: more than any part has. Memory is taken only for bytes that were added.
+ * The bytes of address space to reserve: more than any part has. Memory is used only for bytes that were added.
  */
 const MAX_IN_PLACE = 2 ** 31;
 

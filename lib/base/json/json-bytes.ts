@@ -1,9 +1,11 @@
 /*
- * A JSON validator over bytes, by RFC 8259. Each `skipX` takes the index at which an X starts, and returns the index after
- * its end, or throws. It creates no values and no strings. The bytes must be valid UTF-8, which is not checked here.
+ * A JSON validator over bytes, by RFC 8259. Each function `skipX` takes the index at which an X starts, and returns the
+ * index after its end, or throws. It creates no values and no strings. The bytes must be valid UTF-8, which is not
+ * checked here.
  *
- * Bytes are read with `?? END`. A byte past the end matches nothing, so every branch ends in its error. As long as V8 has
- * seen no such byte, the check is free. Some functions are long because an extra call was measured to be slower.
+ * Bytes are read with `?? END`. A byte past the end matches nothing, so every branch ends in its error. As long as
+ * V8 has seen no such byte, the check is free. Some functions are long because an extra call was measured to be
+ * slower.
  */
 
 import { MAX_DEPTH, tooDeep } from './json.ts';
@@ -45,7 +47,10 @@ export function skipValue(json: JsonBytes, at: number, depth: number): number {
   return skipNumber(json.bytes, at);
 }
 
-/** The index behind a value of any depth, without recursion. Within arrays and objects, checks only brackets and strings. */
+/**
+ * The index behind a value of any depth, without recursion. Within arrays and objects, checks only brackets and
+ * strings.
+ */
 export function skipDeepValue(json: JsonBytes, start: number, depth: number): number {
   const { bytes } = json;
   if (bytes[start] !== OPEN_OBJECT && bytes[start] !== OPEN_ARRAY) return skipValue(json, start, depth);
@@ -198,8 +203,8 @@ export function unexpected(bytes: Uint8Array, at: number): SyntaxError {
 }
 
 /**
- * The index of the first item of the array or object that begins at `open`. Without items, it is the complement (`~`) of
- * the index behind the closing bracket, and so below 0.
+ * The index of the first item of the array or object that begins at `open`. Without items, it is the complement
+ * (`~`) of the index behind the closing bracket, and so below 0.
  */
 export function firstItem(bytes: Buffer, open: number, close: number): number {
   const at = skipSpace(bytes, open + 1);
@@ -207,8 +212,8 @@ export function firstItem(bytes: Buffer, open: number, close: number): number {
 }
 
 /**
- * The index of the next item. After the last item, it is the complement (`~`) of the index behind the closing bracket, and
- * so below 0.
+ * The index of the next item. After the last item, it is the complement (`~`) of the index behind the closing
+ * bracket, and so below 0.
  */
 export function nextItem(bytes: Buffer, behind: number, close: number): number {
   let at = behind;

@@ -3,8 +3,8 @@
  * a number would round them. Throws `SyntaxError` on anything but complete, valid JSON, and `JsonLimitError` if it
  * is nested more than 512 deep, or has an integer of more than 1,000 digits.
  *
- * Access to the source of a number costs several times as much as a plain parse, so it is used only if the JSON has a run
- * of 16 digits, as 2^53 has.
+ * Access to the source of a number costs several times as much as a plain parse, so it is used only if the JSON has 16
+ * digits in a row, as 2^53 has.
  */
 export function parseJson(text: string): unknown {
   if (isDeeperThan(text, MAX_DEPTH)) throw tooDeep();
@@ -14,8 +14,8 @@ export function parseJson(text: string): unknown {
 const LONG = 16;
 
 /**
- * Whether a string has a run of 16 digits. Each such run includes one of the characters 16, 32, 48, …, so only these are
- * checked first.
+ * Whether a string has 16 digits in a row. One of these must be at the position 16, 32, 48, …, so only these
+ * positions are checked first.
  */
 function hasLongDigits(text: string): boolean {
   for (let at = LONG - 1; at < text.length; at += LONG) {
@@ -75,12 +75,15 @@ const MAX_DIGITS = 1_000;
 /** Maximum values of a parsed response: each takes up to 300 bytes of memory. 25,000 cards have about this many. */
 const MAX_VALUES = 1_000_000;
 
-/** Thrown for JSON that exceeds a limit, and that is valid as far as it was read. To read it again does not help. */
+/** Thrown for JSON that exceeds a limit, and is valid as far as it was read. Reading it again does not help. */
 export class JsonLimitError extends Error {
   override readonly name = 'JsonLimitError';
 }
 
-/** The error for arrays and objects that are nested too deeply. `where`: a position in the JSON, such as ` at byte 7`. */
+/**
+ * The error for arrays and objects that are nested too deeply. `where`: a position in the JSON, such as ` at byte
+ * 7`.
+ */
 export const tooDeep = (where = ''): JsonLimitError =>
   new JsonLimitError(`expected at most ${MAX_DEPTH} levels of nested arrays and objects, got more${where}`);
 
@@ -121,7 +124,10 @@ export function holdsMoreValues(text: string, max: number): boolean {
   return false;
 }
 
-/** The index of the quote that closes the string whose opening quote is at `quote`; the end of the JSON if it is missing. */
+/**
+ * The index of the quote that closes the string whose opening quote is at `quote`; the end of the JSON if it is
+ * missing.
+ */
 function endOfString(text: string, quote: number): number {
   for (let from = quote + 1; ; ) {
     const end = text.indexOf('"', from);
@@ -133,7 +139,10 @@ function endOfString(text: string, quote: number): number {
   }
 }
 
-/** Throws `JsonLimitError` if JSON in UTF-8, valid or not, has more than `max` values. `what` names the JSON in the error. */
+/**
+ * Throws `JsonLimitError` if JSON in UTF-8, valid or not, has more than `max` values. `what`: the JSON in words,
+ * for the error.
+ */
 export function refuseManyValues(bytes: Uint8Array, max = MAX_VALUES, what = 'a response'): void {
   if (bytes.byteLength <= max) return;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
@@ -141,7 +150,7 @@ export function refuseManyValues(bytes: Uint8Array, max = MAX_VALUES, what = 'a 
     throw new JsonLimitError(`expected at most ${max} values in ${what}, got more`);
 }
 
-/** A JSON number that keeps its source. `value` is the same string for all sources of the same value. */
+/** A JSON number with its source. `value` is the same string for all sources with the same value. */
 export class ExactNumber {
   readonly source: string;
   readonly value: string;
@@ -159,13 +168,19 @@ export function parseExact(text: string): unknown {
   );
 }
 
-/** Prints a value of `parseExact` so that equal values give equal JSON: names sorted, no white space, numbers by value. */
+/**
+ * Prints a value of `parseExact` so that equal values give equal JSON: names sorted, no white space, numbers by
+ * value.
+ */
 export const canonicalExact = (value: unknown): string => print(value, (number) => number.value);
 
 /** Prints a value like `canonicalExact`, but each number as it was written, for people. */
 export const printExact = (value: unknown): string => print(value, (number) => number.source);
 
-/** Prints a value of `parseJson` so that equal values give equal JSON: numbers by their value (`1.0` as `1`, `1e20` as its digits), bigints by their digits. */
+/**
+ * Prints a value of `parseJson` so that equal values give equal JSON: numbers by their value (`1.0` as `1`, `1e20`
+ * as its digits), bigints by their digits.
+ */
 export const canonicalJson = (value: unknown): string => print(value, ({ source }) => source);
 
 function print(value: unknown, number: (value: ExactNumber) => string): string {
@@ -186,7 +201,7 @@ const MAX_EXPONENT_LENGTH = 15;
 
 /**
  * The value of a JSON number as digits without zeros at either end, and a power of ten: `0.10` is `1e-1`, `-100` is
- * `-1e2`, every zero is `0`. This takes linear time, since the number is converted to neither a double nor a bigint.
+ * `-1e2`, every zero is `0`. It takes linear time, since it converts the number neither to a double nor to a bigint.
  */
 function decimalValue(source: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(source) ?? [];
@@ -207,8 +222,8 @@ const NO_NUMBER = /-?\b(?:NaN|Infinity)\b/g;
 const CONTROL = /\p{Cc}/gu;
 
 /**
- * Repairs JSON as careless programs print it: NaN and infinities become null, control characters in strings are escaped,
- * and NULs behind the value are dropped. Undefined if there is nothing to repair.
+ * Repairs JSON as careless programs print it: NaN and infinities become null, control characters in strings are
+ * escaped, and NULs behind the value are dropped. Undefined if there is nothing to repair.
  */
 function repairJson(text: string): string | undefined {
   const pieces: string[] = [];

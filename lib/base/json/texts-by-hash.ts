@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 
 /*
- * Strings stored as 64 bits of their hashes. Among a million strings, the probability that two are confused is one in 30
- * million.
+ * Strings stored as 64 bits of their hashes. Among a million strings, the probability that two are confused is one
+ * in 30 million.
  */
 
 /** A set of strings that takes 11 to 22 bytes for each string. The strings must be well-formed. */
@@ -18,7 +18,10 @@ export function createSeenTexts(): SeenTexts {
   return { add: (text) => table.put(text), size: table.size };
 }
 
-/** Creates an empty map from strings to whole numbers from 1 to 2^32 - 1, which takes 16 to 32 bytes for each string. */
+/**
+ * Creates an empty map from strings to whole numbers from 1 to 2^32 - 1, which takes 16 to 32 bytes for each
+ * string.
+ */
 export function createNumbersByText(): {
   get(text: string): number | undefined;
   set(text: string, number: number): void;
@@ -38,8 +41,8 @@ const MAX_FULL = 0.75;
 const FIRST_SLOTS = 1_024;
 
 /**
- * Creates a hash table with `width` words for a slot: two words for the hash, of which the second is 0 in a free slot, and
- * with a width of three a word for a number.
+ * Creates a hash table with `width` words for a slot: two words for the hash, of which the second is 0 in a free
+ * slot, and with a width of three a word for a number.
  */
 function createTable(width: 2 | 3) {
   let words = new Uint32Array(width * FIRST_SLOTS);
@@ -88,7 +91,7 @@ function createTable(width: 2 | 3) {
   };
 }
 
-/** The hash as a string with one character for each byte: a buffer for each hash would take twice the time. */
+/** The hash as a string with one character for each byte, which takes half the time of a buffer. */
 const digestOf = (text: string): string => hash('sha256', text, 'binary');
 
 function wordAt(bytes: string, index: number): number {

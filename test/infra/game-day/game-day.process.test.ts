@@ -438,17 +438,18 @@ const events: Readonly<Record<string, Event | readonly Event[]>> = {
     provoke: async (day) => {
       await takeTwo(day);
       day.stack.unavailable.add('sns');
-      for (let look = 0; look < 3; look += 1) await expect(day.schedule('ReportsLook')).rejects.toThrow();
+      for (let look = 0; look < 3; look += 1)
+        await expect(day.schedule('ReportsFindNewRuns')).rejects.toThrow();
     },
     red: ['Ticket: ReportFailed'],
     seen: /report/,
     repair: (day) => day.stack.unavailable.delete('sns'),
     over: async (day) => {
-      const look = await day.schedule('ReportsLook');
+      const look = await day.schedule('ReportsFindNewRuns');
       expect(look).toMatchObject({ report: 'written', digests: [{ place: 'calculations' }] });
       // Before that, failed jobs are reported once more, since their process may have been killed.
       const at = Date.now();
-      await day.schedule('ReportsLook');
+      await day.schedule('ReportsFindNewRuns');
       return at;
     },
   },

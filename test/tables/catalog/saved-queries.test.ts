@@ -326,7 +326,7 @@ test.each([
   ['2. Find out what uses a dataset', 'what-uses-datasets'],
   ['3. Score a file of texts', 'sentiment-by-topic-and-week'],
   ['4. Run a function for each row of a CSV', 'results-of-functions'],
-  ['5. Change formulas, and undo it', 'formulas-we-set'],
+  ['5. Change formulas, and undo the changes', 'formulas-we-set'],
   ['6. List what to clean up, by owner', 'cleanup-by-owner'],
 ])('the README task %s has a saved query', async (task, name) => {
   expect(readFileSync('README.md', 'utf8')).toContain(`\n### ${task}\n`);
