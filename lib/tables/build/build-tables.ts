@@ -39,6 +39,7 @@ import {
 import type { openPartitions } from '../partitions/partitions.ts';
 import { listRuns, pointAtLatest } from './runs-table.ts';
 
+/** Where to build tables, and for how long. */
 export type TablesToBuild = Pick<
   RunToBuild,
   'store' | 'isOver' | 'signal' | 'partitions' | 'isSparse' | 'warn'
@@ -49,13 +50,19 @@ export type TablesToBuild = Pick<
 
 type NamedRun = { readonly group: Place; readonly name: string };
 
-/** What happened to a run that lacked tables; `why` is in words. `left`: there was no time left for it. */
+/**
+ * What happened to a run that lacked tables. `made`: they were built; `left`: there was no time for it; `why`: in
+ * words.
+ */
 export type TableOutcome =
   | (NamedRun & { readonly kind: 'made' } & Omit<BuiltRun, 'isLeft'>)
   | (NamedRun & { readonly kind: 'left' })
   | (NamedRun & { readonly kind: 'skipped'; readonly why: string });
 
-/** Builds missing tables; it may be repeated. Skips a damaged run, and stops at the first run that is `left`. */
+/**
+ * Builds the missing tables of published runs; it may be repeated. Skips a damaged run, and stops at the first run that
+ * is `left`.
+ */
 export async function* buildTables(options: TablesToBuild): AsyncGenerator<TableOutcome> {
   for (const place of options.places ?? (await placesIn(options.store)))
     for await (const outcome of tablesOf(place, options)) {
@@ -65,8 +72,8 @@ export async function* buildTables(options: TablesToBuild): AsyncGenerator<Table
 }
 
 /**
- * Builds the newest runs first, since they are queried most. Files that a run shares with the next or the
- * previous one are copied.
+ * Builds the tables of a place's runs: the newest first, since these are queried most. Files that a run shares with the
+ * next or the previous one are copied.
  */
 async function* tablesOf(place: Place, options: TablesToBuild): AsyncGenerator<TableOutcome> {
   const { store, signal, isOver } = options;
@@ -94,7 +101,7 @@ async function* tablesOf(place: Place, options: TablesToBuild): AsyncGenerator<T
     if (files.files > 0) yield { ...named(run.run), kind: 'made', files: files.files, records, bytes, other };
     if (isLeft) return yield { ...named(run.run), kind: 'left' };
   }
-  // The list is written again, since older runs now have their tables.
+  // Listed again, since older runs now have their tables.
   const why = await messageIfDamaged(list);
   if (why !== undefined) yield { ...named('runs'), kind: 'skipped', why };
 }
@@ -120,15 +127,17 @@ async function messageIfDamaged<T>(work: () => Promise<T>): Promise<T | string> 
 }
 
 /**
- * The event that starts the function: with the key of a `latest.json` that was stored, it builds only that
- * place; otherwise all places.
+ * Schema of the event that starts the function. `published`: the key of a `latest.json` that was stored; only its place
+ * is built. Default: all places.
  */
 const writeTablesEvent = z.object({ published: z.optional(z.string()) });
 
-/** Maximum skipped runs that a line of the log names. */
+/** Maximum skipped runs to list in a line of the log. */
 const MAX_SKIPPED = 20;
 
-/** Runs `buildTables` until time is up. Returns what it built, the first damaged runs and why, and what is left. */
+/**
+ * Runs `buildTables` until time is up. Returns what it built, the first skipped runs and why, and the run that is left.
+ */
 export async function writeTables(event: unknown, options: Omit<TablesToBuild, 'places' | 'isSparse'>) {
   const { published } = writeTablesEvent.parse(event);
   const place = parsePlace(published?.split('/').at(-2) ?? '');
@@ -153,25 +162,25 @@ type RunToBuild = {
   readonly place: Place;
   readonly run: PublishedRun;
   readonly isLatest: boolean;
-  /** The names of files in the run's Parquet folder. */
+  /** The names of the files in the run's Parquet folder. */
   readonly built: ReadonlySet<string>;
   /** Other runs that may have parts with the same bytes. The files of such parts are copied. */
   readonly neighbours: readonly string[];
-  /** The partitions of published runs in Glue. Default: none. */
+  /** The Glue partitions of published runs. Default: no partitions. */
   readonly partitions?: NonNullable<ReturnType<typeof openPartitions>> | undefined;
   /**
-   * Whether to trust what is recorded. If false, it checks each file, and adds the partitions of narrowed
-   * snapshots again.
+   * Whether to rely on the record that a run is complete (`markOf`). Default: false: each file is checked, and the
+   * partitions of narrowed snapshots are added again.
    */
   readonly isSparse?: boolean | undefined;
-  /** Called after each part. If it returns true, the work ends. */
+  /** Called after each part. If it returns true, building stops. */
   readonly isOver: () => boolean;
   /** Called with what failed, in words, and why. */
   readonly warn: (what: string, reason: Error) => void;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** What was built; `isLeft`: there is more to do. */
+/** What was built. `other`: the number of members in `_other`; `isLeft`: there is more to build. */
 type BuiltRun = {
   readonly files: number;
   readonly records: number;
@@ -181,8 +190,8 @@ type BuiltRun = {
 };
 
 /**
- * The name of the record which says that all Parquet (`files` files) and uses of a run are built, and its
- * partitions added. If the columns change, the name changes too.
+ * The name of the record that a run is complete: all Parquet files (`files`: their number) and uses are built, and its
+ * partitions are added. If the columns change, the name changes too.
  */
 function markOf({ place, partitions }: Pick<RunToBuild, 'place' | 'partitions'>, files: number): string {
   const format = `${parquetFormat(sourceDefinitions[sourceOf(place)].columns)}-${USES_FORMAT}`;
@@ -197,9 +206,9 @@ type Outcome = BuiltRun & { readonly isChanged: boolean };
 const NOTHING: Outcome = { files: 0, records: 0, bytes: 0, other: 0, isLeft: false, isChanged: false };
 
 /**
- * Builds what a published run lacks: its Parquet, its uses, its partitions, and the tag of a run that was
- * replaced. Several processes may do so at the same time, since the bytes depend only on the parts. Undefined if
- * the run no longer exists. Throws `StoredObjectError` if a part is damaged.
+ * Builds what a published run lacks: its Parquet files, its uses, its partitions, and the tag of a run that was
+ * replaced. Several processes may do so at the same time, since the bytes depend only on the parts. Returns undefined
+ * if the run no longer exists. Throws `StoredObjectError` if a part is damaged.
  */
 export async function buildRun(options: RunToBuild): Promise<BuiltRun | undefined> {
   const { run, built, isSparse = false } = options;
@@ -211,7 +220,7 @@ export async function buildRun(options: RunToBuild): Promise<BuiltRun | undefine
   return outcome;
 }
 
-/** Builds the files. If the run was removed meanwhile, deletes them again, since a part may have been missing. */
+/** Builds the files of a run. If the run has been removed in the meantime, deletes them again. */
 async function unlessGone(current: CurrentRun): Promise<Outcome | undefined> {
   const built = await buildFiles(current).catch((error: unknown) => {
     if (error instanceof StoredObjectError) return error;
@@ -242,7 +251,7 @@ async function buildFiles(current: CurrentRun): Promise<Outcome | undefined> {
   const mark = markOf(current, parts.length);
   const isMarked = current.built.has(mark);
   const counts = { ...NOTHING, files: 0, isChanged: lacking.length > 0 || !isMarked };
-  // New objects lack the tag, so the record that all objects have it is deleted first.
+  // New objects lack the tag, so first delete the record that all objects have it.
   if (counts.isChanged && run.isTagged) await deleteTaggedMark({ store, place, run: at });
   for (const { part, index, key, isBuilt } of lacking) {
     counts.files += 1;
@@ -283,7 +292,7 @@ async function deleteBuilt({ store, place, at, partitions }: CurrentRun): Promis
     for (const { key } of await Array.fromAsync(store.list(prefix))) await store.delete(key);
 }
 
-/** Tags a replaced run, or removes the tag from the newest run. If the store refuses, it only warns. */
+/** Tags a replaced run, or removes the tag from the newest run. If the store refuses that, it only warns. */
 async function tagRun(
   { store, place, at, run, isLatest, warn }: CurrentRun,
   isChanged: boolean,
@@ -300,7 +309,9 @@ async function tagRun(
 /** The folder of the uses of a run. Ends in a slash. */
 const usesFolder = (place: Place, run: Run) => `parquet/uses/${publishedFolder(place, run)}`;
 
-/** Builds the Parquet and the uses of each part, or copies them from a neighbour run with the same part. */
+/**
+ * Opens a builder of the Parquet and the uses of a run's parts. If a neighbour has the same part, its files are copied.
+ */
 async function openPartFiles({ store, place, at, neighbours, signal }: CurrentRun) {
   const source = sourceOf(place);
   const usesBuilder = hasLinks(source) ? createUsesBuilder(source) : undefined;
@@ -320,8 +331,8 @@ async function openPartFiles({ store, place, at, neighbours, signal }: CurrentRu
   return {
     lacksUses,
     /**
-     * The Parquet of a part, ready to be stored. If its uses are missing, they are computed from the same
-     * lines and stored.
+     * Builds the Parquet of a part, ready to be stored. If its uses are missing, they are computed from the same lines,
+     * and stored.
      */
     async parquet(part: Part): Promise<BuiltParquet & Partial<Pick<ParquetFile, 'sha256'>>> {
       const equal = (await known()).parquet.get(parquetIdOf(place, part));
@@ -335,7 +346,7 @@ async function openPartFiles({ store, place, at, neighbours, signal }: CurrentRu
     },
     async uses(part: Part): Promise<void> {
       const equal = (await known()).uses.get(contentOf(usesKey(part)));
-      // Copied unchecked, since readers rebuild damaged files.
+      // Copied without a check, since readers build damaged uses again.
       const copied = equal === undefined ? undefined : await store.get(equal);
       if (copied !== undefined) await putUses(part, copied.body);
       else if (hasLinks(source)) await usesOfPart({ store, source, part, signal });
@@ -343,7 +354,7 @@ async function openPartFiles({ store, place, at, neighbours, signal }: CurrentRu
   };
 }
 
-/** The files of runs: Parquet by the id of what it was built from, and the keys of uses by `contentOf`. */
+/** The files of runs: the Parquet files by the id of what they were built from, and the keys of uses by `contentOf`. */
 async function filesOf(store: Store, place: Place, runs: readonly Run[]) {
   const parquet = new Map<string, Awaited<ReturnType<typeof readBuilt>>[number]>();
   const uses = new Map<string, string>();
@@ -354,6 +365,6 @@ async function filesOf(store: Store, place: Place, runs: readonly Run[]) {
   return { parquet, uses };
 }
 
-/** The pieces of a key of uses that identify its content: the hash of the part, and the format. */
+/** What identifies the content of stored uses, from their key: the hash of the part, and the format. */
 const contentOf = (key: string): string =>
   key.replace(/^.*\/part-\d+-([0-9a-f]+)(?:-\d+)?-([0-9a-f]+)\./, '$1 $2 ');

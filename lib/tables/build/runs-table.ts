@@ -20,17 +20,17 @@ type RunsToList = {
   readonly store: Store;
   readonly place: Place;
   readonly runs: readonly RunAt[];
-  /** Called with what is missing or damaged. Such runs are left out. */
+  /** Called with what is missing or damaged, in words. Such runs are left out. */
   readonly report: (fault: string) => void;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** A row of the table `runs`, with the id of what it was built from (`of`). Values that are not known yet are null. */
+/** A row of the table `runs`. `of`: identifies what it was built from. Values that are not known yet are null. */
 type RunRow = Readonly<Record<keyof typeof storedTables.runs.columns, unknown>> & { readonly of: string };
 
 const READ_AHEAD = 16;
 
-/** The published runs of a place as rows: stored rows, otherwise computed from the manifests. */
+/** The published runs of a place as rows: the stored rows, or rows computed from the manifests. */
 export async function* rowsOfRuns(options: RunsToList): AsyncGenerator<RunRow> {
   const { store, place, runs: items, report, signal } = options;
   const orReport = unlessDamaged(report);
@@ -41,7 +41,7 @@ export async function* rowsOfRuns(options: RunsToList): AsyncGenerator<RunRow> {
     if (row !== undefined) yield { ...row, latest: row.run === latest?.run };
 }
 
-/** Writes the rows of a place where Athena reads them, unless they are already there. */
+/** Stores the rows of a place, which Athena reads, unless they are already stored. */
 export const listRuns = (options: Omit<RunsToList, 'report' | 'runs'>): Promise<void> =>
   replaceIfUnchanged(options.store, keyOf(options.place), 'application/x-ndjson', async () => {
     const runs = await publishedRuns(options.store, options.place, options);
@@ -52,10 +52,10 @@ export const listRuns = (options: Omit<RunsToList, 'report' | 'runs'>): Promise<
 
 const keyOf = (place: Place) => `${storedTables.runs.folder}${place}.json`;
 
-/** An id of a row, which changes if the columns do. */
+/** Identifies what a row is built from: the columns, and the manifest. */
 const rowIdOf = ({ manifest }: RunAt) => `${parquetFormat(storedTables.runs.columns)} ${manifest}`;
 
-/** The stored rows by their `of`. If the Parquet of a run is incomplete, its row is left out, and built again. */
+/** The stored rows by their `of`, without rows of runs whose Parquet was incomplete: these are built again. */
 async function storedRows(store: Store, place: Place): Promise<ReadonlyMap<string, RunRow>> {
   const body = (await store.get(keyOf(place)))?.body.toString() ?? '';
   try {
@@ -113,9 +113,9 @@ const totalOf = <Name extends string>(
   );
 
 /**
- * Makes the table of a source's latest run read that run's Parquet files, or those of its narrowed places if
- * there is no whole run. `symlink.txt` lists their addresses, one a line. Does nothing in a directory, since
- * the addresses are those of S3.
+ * Points the table of a source's latest run at that run's Parquet files, or at those of its narrowed places if there is
+ * no whole run. `symlink.txt` lists their addresses, one a line. Does nothing in a directory store, since only Athena
+ * reads the list.
  */
 export async function pointAtLatest(store: Store, source: Source): Promise<void> {
   if (!store.location.startsWith('s3://')) return;
@@ -124,8 +124,9 @@ export async function pointAtLatest(store: Store, source: Source): Promise<void>
 }
 
 /**
- * Replaces an object by the result of `bodyOf`, unless the object changed meanwhile, so that a slow process never
- * overwrites a newer object. Does nothing if the result is equal to the object, or undefined.
+ * Replaces an object by the result of `bodyOf`. If the object has changed in the meantime, computes the result again,
+ * so that a slow process never overwrites a newer object. Does nothing if the result equals the object, or is
+ * undefined.
  */
 async function replaceIfUnchanged(
   store: Store,
@@ -141,8 +142,8 @@ async function replaceIfUnchanged(
 }
 
 /**
- * The addresses of the latest runs' files; undefined, so that the object stays unchanged, if one of these runs is
- * damaged or has Parquet that is not built yet.
+ * The addresses of the latest runs' files. Undefined, so that the list stays unchanged, if one of these runs is damaged
+ * or does not have all of its Parquet yet.
  */
 async function addressesOfLatest(store: Store, source: Source): Promise<Buffer | undefined> {
   let isSound = true;

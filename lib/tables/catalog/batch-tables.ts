@@ -1,14 +1,14 @@
 import { type Column, number, stored, storedWord, type TableDefinition, text, word } from '../../columns.ts';
 import { batchCounts, outcomes } from '../../model/rules/index.ts';
 
-/** Other names that people may try for the counts, of a row and of all rows of a batch. */
+/** Other names that users may try for the counts. */
 const guesses: Readonly<Record<string, readonly string[]>> = {
   rows: ['rows', 'count'],
   failed: ['failures', 'errors'],
   total: ['tokens', 'cost'],
 };
 
-/** The columns of token counts, and how each is computed. */
+/** The columns of token counts. `sqlOf`: returns the SQL of one of them. */
 const tokens = (
   sqlOf: (token: string) => string,
 ): Readonly<Record<`${keyof typeof batchCounts.tokens}_tokens`, Column>> =>
@@ -39,10 +39,10 @@ export const scores = {
     ),
     topic_sentiments: text(
       'topicsentiments',
-      'topics and their sentiments in lower case, as JSON; a row each in score_topics',
+      'topics and their sentiments in lower case, as JSON; the table score_topics has a row for each',
       { guesses: ['topics', 'topic'] },
     ),
-    sent: stored('json', 'the sentiments as the platform sent them, as JSON, where it spells them otherwise'),
+    sent: stored('json', 'the sentiments as the platform sent them, as JSON, if it spelled them differently'),
     model: stored('string', 'the model that scored it'),
     error: stored('string', 'why it has no score'),
     erased: stored('boolean', 'true if the text was erased by `forget`'),
@@ -52,7 +52,7 @@ export const scores = {
     }),
     calls: stored(
       'bigint',
-      'calls that were paid for; for equal texts of a chunk they are in the row of the first',
+      'calls that were paid for; if a chunk has equal texts, only the row of the first one has their calls',
     ),
     cached: stored('bigint', '1 if it cost nothing, since its score was known'),
     paid_again: number('paidagain', batchCounts.costs.paidAgain),
@@ -96,7 +96,7 @@ const sqlName = (name: string): string =>
 
 const { rows, costs } = batchCounts;
 
-/** The columns that are summed over the rows of a batch. */
+/** The columns to sum over the rows of a batch. */
 const summed = [...Object.keys(costs).map(sqlName), ...Object.keys(tokens(sqlName))];
 
 const counted = Object.entries(rows).map(
@@ -116,7 +116,7 @@ const batches: TableDefinition = {
     ),
     first_day: text('j.first_day', 'the day of its first job; null if it was scored without jobs'),
     last_day: text('j.last_day', 'the day of its last job', { guesses: ['dt', 'day', 'finished_at'] }),
-    chunks: number('coalesce(s.chunks, j.chunks, 0)', 'how many chunks of it have ended'),
+    chunks: number('coalesce(s.chunks, j.chunks, 0)', 'how many of its chunks have ended'),
     not_done: number('coalesce(j.not_done, 0)', 'how many of its jobs failed or have an unknown outcome'),
     ...Object.fromEntries(
       Object.entries(costs).map(([name, about]) => [sqlName(name), number(`s.${sqlName(name)}`, about)]),
@@ -134,5 +134,5 @@ const batches: TableDefinition = {
 ) AS j ON s.batch = j.batch`,
 };
 
-/** The tables of scores, which are computed from the rows of batches and from their jobs. */
+/** The tables of batches and scores, which are computed from the rows of batches and from their jobs. */
 export const batchTables = { scores, score_topics: scoreTopics, batches };

@@ -3,15 +3,15 @@ import { sources } from '../../snapshot/sources/index.ts';
 import { viewsOver } from './tables.ts';
 import type { View } from './view.ts';
 
-/** A view as Glue stores it for Athena and Trino. `text` is the encoded SQL, which names the database of its tables. */
+/** A view as Glue stores it for Athena and Trino. `text`: the encoded SQL, with the database that its tables are in. */
 type GlueView = Pick<View, 'name'> & {
   readonly columns: readonly { readonly name: string; readonly type: HiveType }[];
   readonly text: string;
 };
 
 /**
- * The SQL tables of whole sources, as views in a Glue database. Narrowed snapshots have no views: a stack has
- * at most 500 resources. Source: the form in which Trino's Hive connector stores a view, which Athena reads.
+ * The views of whole sources, for a Glue database. Narrowed snapshots have no views there, since a stack has at most
+ * 500 resources. Source: the form in which Trino's Hive connector stores a view; Athena reads the same form.
  */
 export const glueViews = (database: string): readonly GlueView[] =>
   viewsOver(sources).map((view) => ({
@@ -35,7 +35,7 @@ const definitionOf = (view: View, database: string) => ({
   catalog: 'awsdatacatalog',
   schema: database,
   columns: columnsOf(view, trinoType),
-  // Without this, the view would need an owner, and would run with the owner's rights.
+  // Without this, the view would need an owner, and would run with the owner's permissions.
   runAsInvoker: true,
 });
 
@@ -43,8 +43,8 @@ const columnsOf = ({ columns }: View, typeOf: (type: HiveType) => string) =>
   Object.entries(columns).map(([name, { type }]) => ({ name, type: typeOf(type.toLowerCase()) }));
 
 /**
- * Converts SQL over stored tables to SQL over Glue tables. The tables of latest runs have no partitions in Glue, so
- * the day and the run are read from the names of their files.
+ * Converts SQL over stored tables to SQL over Glue tables. In Glue, the tables of latest runs have no partitions, so
+ * the day and the run are read from the paths of their files.
  */
 const overGlue = (sql: string): string =>
   sql.replaceAll(

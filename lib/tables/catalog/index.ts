@@ -1,6 +1,5 @@
 /*
- * What SQL shows, here and in Athena: the tables with their columns, their names in Glue, and the saved
- * queries.
+ * What SQL sees, here and in Athena: the tables with their columns, their names in Glue, and the saved queries.
  */
 
 export { glueViews } from './glue-views.ts';

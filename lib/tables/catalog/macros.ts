@@ -1,6 +1,6 @@
 /**
- * Queries with parameters for frequent questions, which SQL uses as tables: `SELECT * FROM
- * where_used('1036')`. Ids and days may be strings, numbers or dates.
+ * Queries with parameters for common questions, to be used like tables: `SELECT * FROM where_used('1036')`. Ids and
+ * days may be strings, numbers or dates.
  */
 export const macros: readonly {
   readonly name: string;

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 const FOLDER = join(import.meta.dirname, 'queries');
 
 /**
- * The saved queries, sorted by name. Each is a file in `queries/`, in the SQL of Trino and Athena; the
- * comment at its start is the description.
+ * The saved queries, sorted by name. Each is a file in `queries/`, in Trino's SQL, which Athena uses too. The comment
+ * at its start is the description.
  */
 export function savedQueries(): readonly {
   readonly name: string;

@@ -52,17 +52,17 @@ const runs = {
     degraded_pages: stored('bigint', 'how many pages stayed degraded', { guesses: ['degraded'] }),
     against: stored('string', 'the run that it was compared with'),
     added: stored('bigint', 'how many records the other run lacks'),
-    removed: stored('bigint', 'how many records of the other run are gone'),
+    removed: stored('bigint', 'how many records of the other run it lacks'),
     changed: stored('bigint', 'how many records differ'),
     parts: stored('bigint', 'how many parts it has'),
     bytes: stored('bigint', 'the size of its parts, compressed'),
     requests: stored('bigint', 'how many requests it took'),
     retries: stored('bigint', 'how many of these were retries'),
-    throttled: stored('bigint', 'how often the platform responded with 429'),
-    parquetbytes: stored('bigint', 'the size of its Parquet; null until that is built'),
-    other: stored('bigint', 'how many values of its records are in _other'),
+    throttled: stored('bigint', 'how many times the platform responded with 429'),
+    parquetbytes: stored('bigint', 'the size of its Parquet files; null until they are built'),
+    other: stored('bigint', 'how many members of its records are in _other'),
     forced: stored('boolean', 'whether it was published by force'),
-    refused: stored('array<string>', 'the reasons to refuse it, if it was published by force'),
+    refused: stored('array<string>', 'why it would have been refused, if it was published by force'),
     platform: stored('string', 'the host of the platform'),
     startedat: stored('string', moment(momentOf('startedat'), 'the same as started_at')),
     finishedat: stored('string', moment(momentOf('finishedat'), 'the same as finished_at')),
@@ -74,7 +74,7 @@ const jobs = {
   about: 'a job that has ended',
   columns: {
     job_id: text('id', 'the id of the job', { guesses: ['job', 'name'] }),
-    // The column has the stored spelling, since Athena uses it to skip the folders of other types.
+    // The column is not converted, since Athena uses it to skip the folders of other types.
     type: text('type', alternatives(jobTypes), { values: jobTypes }),
     status: storedWord('status', Object.keys(endStates), { guesses: ['state', 'outcome'] }),
     error_kind: text(member('error', 'kind'), 'the kind of the error, if it has one', { guesses: ['kind'] }),
@@ -99,7 +99,7 @@ const jobs = {
       guesses: ['ended_at', 'completed_at'],
     }),
     sender: stored('string', 'who sent the message'),
-    note: stored('string', 'what a person noted about the outcome'),
+    note: stored('string', 'the note of the user who settled its outcome'),
     error: stored('json', 'the error, as JSON'),
     response: stored('json', 'what the platform returned, as JSON', { guesses: ['result', 'output'] }),
     dt: text('dt', 'the day on which the job was first claimed, as a string', { guesses: ['day', 'date'] }),
@@ -113,7 +113,7 @@ const refused = {
     message_id: text('messageid', 'the id of the message on the queue'),
     sender: stored('string', 'who sent it'),
     sent_at: moment(momentOf('sentat'), 'when it was sent, in UTC'),
-    faults: stored('array<string>', 'every reason why it is no job'),
+    faults: stored('array<string>', 'every reason why it could not become a job'),
     body: stored('string', 'the message'),
     messageId: stored('string', 'the same as message_id'),
     sentAt: stored('string', 'the same as sent_at, as a string', { moment: 'sent_at' }),
@@ -121,22 +121,25 @@ const refused = {
 } as const satisfies TableDefinition;
 
 const formulaLog = {
-  about: 'a formula that an update of ours stored',
+  about: 'a formula that one of our updates stored',
   columns: {
     calculation_id: id('id', 'the calculation', ['id']),
     modified_at: moment(
       epochMoment('lastmodified'),
-      'when our update changed it, by the clock of the platform, in UTC',
+      'when our update changed it, by the platform’s clock, in UTC',
     ),
     name: stored('string', 'its name then'),
     expression: stored('string', 'its formula from then on', { guesses: ['formula'] }),
-    status: storedWord('status', 'valid, or what the platform said instead, in lower case'),
+    status: storedWord(
+      'status',
+      'the status in lower case: valid, or any other value that the platform sent',
+    ),
     status_sent: text('status', 'the status as the platform sent it', { isWord: true }),
     id: stored('string'),
     lastModified: stored('bigint'),
     importedAt: stored('string'),
   },
-  // Imports are in the same folder, but are not updates.
+  // Imports are in the same folder, but they are not updates.
   from: 'FROM stored_formulas WHERE importedat IS NULL',
 } as const satisfies TableDefinition;
 
@@ -150,7 +153,7 @@ const changes = {
       guesses: ['type', 'kind', 'action', 'status'],
     }),
     key: storedId(
-      'the key of the record: its id, after FileSet or dataset and a slash where it has one',
+      'the key of the record: its id, for files after the FileSet and a slash, for cards after the dataset and a slash',
       'id',
       'record_id',
       'calculation_id',
@@ -167,7 +170,7 @@ const changes = {
 } as const satisfies TableDefinition;
 
 const revisions: TableDefinition = {
-  about: 'a revision of a data file, where they were asked for',
+  about: 'a revision of a data file, if revisions were requested',
   columns: {
     data_file_id: id('f.datafileid', 'the data file'),
     revision_id: id('r.datafilerevisionid', 'the id of the revision'),
@@ -211,13 +214,13 @@ const cardDatasets: TableDefinition = {
 
 const modelHistory = {
   about:
-    'how many things had a flag on a day, by the last model of that day: all of them, or those of an owner',
+    'how many things had a flag on a day, according to the last model of that day: in total, or for one owner',
   columns: {
     day: stored('string', 'the day of the newest run in the model, as a string', {
       guesses: ['dt', 'date'],
     }),
     flag: storedWord('flag', wrongFlags, { guesses: ['kind', 'name'] }),
-    owner_id: storedId('the owner; null in the row of all things', 'owner', 'user_id'),
+    owner_id: storedId('the owner; null in the row that counts all things', 'owner', 'user_id'),
     owner_name: stored('string', 'the name of the owner then, if a card gave it'),
     count: stored('bigint', 'how many calculations and cards had the flag', {
       guesses: ['n', 'total', 'things'],
@@ -227,10 +230,7 @@ const modelHistory = {
   guesses: ['progress', 'trend', 'flag_history'],
 } as const satisfies TableDefinition;
 
-/**
- * A table that shows a table of the latest model, since SQL does not repeat the model's rules. `as`: another name
- * for the same table.
- */
+/** Shows a table of the latest model. `as`: another name under which the same table is shown. */
 const ofModel = (table: ModelTable, as?: string): TableDefinition => ({
   ...modelTables[table],
   ...(as && { about: `${modelTables[table].about}: the same as ${table}`, guesses: [] }),
@@ -257,18 +257,19 @@ const otherTables: Readonly<Record<string, TableDefinition>> = {
   runs,
 };
 
+/** The views of the tables that belong to no place. */
 export const otherViews: readonly View[] = Object.entries(otherTables).map(([name, table]) =>
   viewOf(name, table),
 );
 
-/** The owners of the model. Their columns have names that no other column has. */
+/** SQL for the owners in the model. The names of its columns are used nowhere else. */
 const OWNERS = `(SELECT user_id AS id_of_owner, name AS name_of_owner FROM ${latestModel('owners')} AS owners)`;
 
 /** The last columns of every table of records. */
 const LAST_COLUMNS: TableColumns = {
   _other: text(
     '_other',
-    'the members without a column, or that do not fit their column, as JSON; otherwise null',
+    'the members that have no column or do not fit it, as JSON; null if there are no such members',
   ),
   dt: text('dt', 'the day on which the run began, as a string: 2026-11-21', { guesses: ['day', 'date'] }),
   run: text('run', 'the run of the row', { guesses: ['run_id'] }),
@@ -278,7 +279,7 @@ const LAST_COLUMNS: TableColumns = {
 const isFlagged = (source: Source): source is 'calculations' | 'cards' => Object.hasOwn(modelTables, source);
 
 /**
- * A column of the model, for a store without a model. Reading the column fails the query, except in a row for which
+ * SQL for a column of the model while there is no model. Reading it makes the query fail, except in a row for which
  * `known`, a `WHEN … THEN …`, has a value.
  */
 const missingColumn = (name: string, type: string, known = ''): string =>
@@ -286,10 +287,10 @@ const missingColumn = (name: string, type: string, known = ''): string =>
 
 const MISSING_OWNER = missingColumn('name_of_owner', 'string');
 
-/** The owner's name in tables of all runs is null, since the model covers only the last runs. */
+/** SQL for the owner's name in tables of all runs: null, since the model covers only the last runs. */
 const NO_OWNER_NAME = 'CAST(NULL AS varchar) AS name_of_owner';
 
-/** The views of a place: its latest run, and all of its runs. `name` is the table's name. */
+/** The two views of a place: of its latest run (`name`), and of all of its runs. */
 function recordViews(place: Place, name: string): readonly View[] {
   const source = sourceOf(place);
   const { table, described } = sourceDefinitions[source];
@@ -312,7 +313,7 @@ function recordViews(place: Place, name: string): readonly View[] {
       withoutModel: viewOf(name, { ...shown, from: `FROM (SELECT *, ${missing} FROM ${stored}) AS plain` })
         .sql,
     },
-    // An id that the model does not know stays as it was sent.
+    // Without the model, an id stays as the platform sent it.
     viewOf(`all_${name}`, {
       about: `a ${row}, in any published run of ${place}`,
       columns: source === 'cards' ? columns : unnamed,
@@ -321,7 +322,7 @@ function recordViews(place: Place, name: string): readonly View[] {
   ];
 }
 
-/** The columns of the model, for a store without a model. An id of digits is known even without it. */
+/** SQL for the columns of the model while there is no model. An id of digits is known even then. */
 const missingColumnsOf = (source: 'calculations' | 'cards'): readonly string[] =>
   Object.entries(modelColumns[source]).map(([column, type]) =>
     missingColumn(
@@ -331,7 +332,7 @@ const missingColumnsOf = (source: 'calculations' | 'cards'): readonly string[] =
     ),
   );
 
-/** All SQL tables of a store that has these places, in the order in which they are listed. */
+/** All views of a store that has these places, in the order in which they are listed. */
 export const viewsOver = (places: readonly Place[]): readonly View[] => [
   ...[...tableNames(places)].flatMap(([place, name]) => recordViews(place, name)),
   ...otherViews,
@@ -342,19 +343,20 @@ type StoredTable<Columns = Readonly<Record<string, string>>> = {
   /** The folder; ends in a slash. */
   readonly folder: string;
   /**
-   * The columns by their names in the objects; new columns are only appended. A `json` column may have any value
-   * that the platform or a user sent.
+   * The columns, named as in the objects. New columns are only appended. A `json` column may have any value that the
+   * platform or a user sent.
    */
   readonly columns: Columns;
   /**
-   * The columns that come from the subfolders, in order. Each is a string, and follows `prefix` in the folder's name.
+   * The columns whose values are in the names of the subfolders, in order. Each is a string, and follows `prefix` in
+   * the name.
    */
   readonly partitions: readonly { readonly name: string; readonly prefix: string }[];
 };
 
 /**
- * The stored tables. Values that the platform or a user sent are strings, as JSON if they were not strings, so that
- * no value breaks a query. Values that only this program writes have their own type.
+ * The stored tables. A value that the platform or a user sent is a string (JSON if it was not a string), so that no
+ * value breaks a query. A value that only this program writes has its own type.
  */
 export const storedTables = {
   runs: storedTable('parquet/runs/', runs),
@@ -366,6 +368,7 @@ export const storedTables = {
   model_history: storedTable('model/history/', modelHistory),
 };
 
+/** The name of one of `storedTables`. */
 export type StoredTableName = keyof typeof storedTables;
 
 function storedTable<Table extends TableDefinition>(

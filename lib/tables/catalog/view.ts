@@ -2,21 +2,21 @@ import type { Column, TableColumns, TableDefinition } from '../../columns.ts';
 import type { ModelTable } from '../../model/index.ts';
 
 /**
- * A table as people see it, here and in Athena. `sql` is written for Trino; it reads tables that begin with
- * `stored_`, and other views.
+ * A table as users see it, here and in Athena. `sql`: a query in Trino's SQL, over tables whose names begin with
+ * `stored_` and over other views.
  */
 export type View = Pick<TableDefinition, 'about' | 'guesses'> & {
   readonly name: string;
   readonly columns: Readonly<Record<string, Column>>;
   readonly sql: string;
   /**
-   * The SQL for DuckDB without the model. A query that needs a value of the model fails with `NEEDS_MODEL`,
-   * so that other queries need not wait for the model. Absent if everything or nothing comes from the model.
+   * For DuckDB: SQL that works before the model is opened, so that most queries need not wait for it. If a query needs
+   * a value of the model, it fails with `NEEDS_MODEL`. Absent if everything or nothing comes from the model.
    */
   readonly withoutModel?: string;
 };
 
-/** The columns of a table that SQL shows. */
+/** The columns of a table that users see: those with a description. */
 const shownColumns = (columns: TableColumns): Readonly<Record<string, Column>> =>
   Object.fromEntries(
     Object.entries(columns).flatMap(([name, column]) =>
@@ -24,6 +24,7 @@ const shownColumns = (columns: TableColumns): Readonly<Record<string, Column>> =
     ),
   );
 
+/** Creates the view that shows a table. */
 export function viewOf(name: string, table: TableDefinition): View {
   const { about, guesses = [], from = `FROM stored_${name}` } = table;
   const columns = shownColumns(table.columns);
@@ -33,9 +34,9 @@ export function viewOf(name: string, table: TableDefinition): View {
   return { name, about, guesses, columns, sql: `SELECT ${selected.join(', ')} ${from}` };
 }
 
-/** A part of the error message of a query that needs the model. */
+/** The words in the error message of a query that needs the model. */
 export const NEEDS_MODEL = 'this query needs the model';
 
-/** The rows of a table of the latest model. Athena may also see the previous model. */
+/** SQL for the rows of a model's table. Athena may see two models for a moment, so only the latest is selected. */
 export const latestModel = (table: ModelTable): string =>
   `(SELECT * FROM stored_model_${table} WHERE as_of = (SELECT max(as_of) FROM stored_model_${table}))`;

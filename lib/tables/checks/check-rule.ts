@@ -14,21 +14,24 @@ import type { QueryResult } from '../duckdb/open-query.ts';
 import type { Tables } from '../duckdb/open-tables.ts';
 import { onlyQuery, QueryError } from '../duckdb/query-text.ts';
 
-/** A user's rule, which is SQL whose rows are violations, and what it found. */
+/** What a user's rule found. A rule is SQL, whose rows are violations. */
 export type CheckedRule = {
   readonly file: string;
-  /** The first comment of the file; its name if it has no comment or is not a rule. */
+  /** The first comment of the file; its name if it has no comment, or could not be read as a rule. */
   readonly title: string;
   readonly severity: (typeof severities)[number] | null;
   readonly status: 'passed' | 'violated' | 'not-run';
-  /** Why the rule was not run, or did not cover everything. */
+  /** Why the rule was not run, or did not see all data. */
   readonly fault: string | null;
   readonly columns: readonly string[];
   readonly rows: number | null;
-  /** The numbers of rows that are new, and that are gone, since the last check; null if unknown. */
+  /**
+   * How many rows are new since the last check, and how many are `gone`: they were in the last check only. Null if
+   * unknown.
+   */
   readonly new: number | null;
   readonly gone: number | null;
-  /** When the last check was, ISO 8601; null for the first check. */
+  /** When the last check was made, ISO 8601; null for the first check. */
   readonly since: string | null;
   readonly notes: readonly string[];
   /** Some of the rows, new ones first. */
@@ -39,7 +42,7 @@ export type CheckedRule = {
 const severities = ['error', 'warn'] as const;
 
 type RuleToCheck = NonNullable<Parameters<Tables['query']>[1]> & {
-  /** The name of its folder and of its file, by which the next check recognizes the rule. */
+  /** The names of its folder and file, by which the next check recognizes the rule. */
   readonly name: string;
   readonly file: string;
   readonly read: () => Promise<string>;
@@ -51,9 +54,9 @@ type RuleToCheck = NonNullable<Parameters<Tables['query']>[1]> & {
 };
 
 /**
- * Runs a rule, and compares its rows with the rows of the last check. Memory holds at most the keys of 100,000 rows,
- * and the listed rows. `save` stores the rows' keys for the next check, unless another check has stored its own since.
- * Both throw `StoreError`.
+ * Runs a rule, and compares its rows with those of the last check. Memory holds at most the keys of 100,000 rows, and
+ * the listed rows. Returns what it found (`checked`), and `save`, which stores the rows' keys for the next check,
+ * unless another check has stored its own since then. Both throw `StoreError`.
  */
 export async function checkRule(options: RuleToCheck) {
   const { file, read, store, tables, now, maxListed, signal } = options;
@@ -78,7 +81,8 @@ export async function checkRule(options: RuleToCheck) {
     const about = { columns: namesOf(result), rows, since: before?.checkedAt ?? null, notes };
     const status = rows === 0 ? 'passed' : 'violated';
     found = { ...about, ...compared, status, fault: null };
-    // The keys are not stored: a row that is missing because the store is damaged would be new in the next check.
+    // If data is missing, the keys are not stored: rows that are missing because of that would be new in the next
+    // check.
     if (faults.length > 0)
       found = { ...found, status: 'not-run', fault: `not in the result: ${faults.join('; ')}` };
     else
@@ -96,12 +100,13 @@ export async function checkRule(options: RuleToCheck) {
   return { checked: { file, ...rule, ...found, seconds } satisfies CheckedRule, save };
 }
 
-/** The comments before the SQL. */
+/** Matches the comments before the SQL. */
 const COMMENTS = /^(?:\s*(?:--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/))*/;
 
 /**
- * Parses the file of a rule. The comments at its start have its title, and may have `severity: error|warn` (default:
- * error) and `key: COLUMN, …`, the columns that identify a row. Throws `QueryError` unless the rest is one SELECT.
+ * Parses the file of a rule. The comments at its start contain its title, and may contain `severity: error|warn`
+ * (default: error) and `key: COLUMN, …`, the columns that identify a row. Throws `QueryError` unless the rest is one
+ * SELECT.
  */
 function parseRule(file: string, text: string) {
   const [comments = ''] = COMMENTS.exec(text) ?? [];
@@ -126,6 +131,7 @@ function parseRule(file: string, text: string) {
 const ruleError = (message: string) => new QueryError(message, { kind: 'sql' });
 const quoted = (text: string) => JSON.stringify(shortened(text, 100));
 
+/** Schema of what is stored of the last check of a rule. */
 const storedCheck = z.object({
   version: z.literal(1),
   rule: z.string(),
@@ -144,8 +150,8 @@ const MAX_KEYS = 100_000;
 const HEX_DIGITS = 16;
 
 /**
- * The key of a rule's object. It is hashed, since a file's name may have any characters, and the same name in
- * several Unicode forms.
+ * The key under which the last check of a rule is stored. It contains a hash, since a file's name may have any
+ * characters. The same name in another Unicode form has the same key.
  */
 const keyOfRule = ({ name }: Pick<RuleToCheck, 'name'>) =>
   `checks/${hash('sha256', name.normalize('NFC')).slice(0, 32)}.json`;
@@ -163,7 +169,7 @@ function* notesOn(before: z.infer<typeof storedCheck> | undefined, key: readonly
 const namesOf = ({ columns }: QueryResult) => columns.map(({ name }) => name);
 
 /**
- * The columns that identify a row: the columns that the rule names, otherwise columns of ids, otherwise all. Throws
+ * The columns that identify a row: those in the rule's `key`, or else all columns of ids, or else all columns. Throws
  * `QueryError`.
  */
 function keyColumns(named: readonly string[], result: QueryResult): readonly string[] {

@@ -11,17 +11,18 @@ import {
 } from './query-tree.ts';
 
 /*
- * Finds strings that a query compares with a column that never has them. Without a hint, the empty result would
- * look valid.
+ * Finds strings that a query compares with a column that never contains them. Without a hint, the empty result would
+ * look right.
  */
 
 const EQUALS = /^COMPARE_(?:EQUAL|NOTEQUAL|DISTINCT_FROM|NOT_DISTINCT_FROM|IN|NOT_IN)$/;
 
 /**
- * A string that a query compares with a column of words. `values`: all possible values of the column, if known.
+ * A string that a query compares with a column of words. `values`: all possible values of the column, if they are
+ * fixed.
  */
 type ComparedString = {
-  /** The column as the query names it. */
+  /** The column's name in the query. */
   readonly name: string;
   readonly text: string;
   readonly isWord: boolean;
@@ -45,8 +46,8 @@ const stringsOf = ({ type, value }: QueryNode): readonly string[] =>
   type === 'VALUE_CONSTANT' && typeof value?.value === 'string' ? [value.value] : [];
 
 /**
- * For each string that its column never has, says which values the column has: all values of a fixed list, or the
- * values in the loaded tables. `connection` has the tables that the query read.
+ * For each string that its column never contains, yields a note with the values that it does contain: all of a fixed
+ * list, or those in the tables that the query read. `connection`: a database with these tables.
  */
 export async function* neverEqual(
   compared: readonly ComparedString[],
@@ -66,7 +67,7 @@ export async function* neverEqual(
   }
 }
 
-/** Maximum values to name, the most frequent first. */
+/** Maximum values to list in a note, most frequent first. */
 const MAX_NAMED = 12;
 
 const wordsOf = (found: readonly string[]): string =>
@@ -74,7 +75,10 @@ const wordsOf = (found: readonly string[]): string =>
     ? `one of ${found.length} others, such as ${found.slice(0, MAX_NAMED).join(', ')}`
     : alternatives(found.toSorted());
 
-/** The values of a column, the most frequent first, with their numbers of rows. */
+/**
+ * The values of a column, most frequent first; null is left out. `rows`: the number of different values, including
+ * null.
+ */
 async function valuesIn(
   { table, name }: NonNullable<ComparedString['of']>,
   connection: DuckDBConnection,

@@ -1,7 +1,7 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { DuckDb } from './schema.ts';
 
-/** A value as JSON without any loss: a number that JavaScript cannot hold is a string of its digits. */
+/** A value as JSON without any loss: a number that JavaScript cannot hold exactly is a string of its digits. */
 export type ExactValue =
   | null
   | boolean
@@ -13,7 +13,7 @@ export type ExactValue =
 /**
  * Creates a function that turns DuckDB's values into JSON. Integers of any type are numbers up to 2^53, otherwise
  * strings; decimals are numbers up to 15 digits, otherwise strings; times are ISO 8601 in UTC; maps are objects.
- * Intervals, bytes and other types that JSON lacks are strings as DuckDB prints them.
+ * Intervals, bytes and other values are strings as DuckDB prints them.
  */
 export function createExactValue(duckDb: DuckDb): (value: DuckDBValue) => ExactValue {
   function exact(value: DuckDBValue): ExactValue {
@@ -40,7 +40,7 @@ export function createExactValue(duckDb: DuckDb): (value: DuckDBValue) => ExactV
 const integer = (value: bigint): number | string =>
   value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
 
-/** A decimal of at most this many digits is a double that prints the same digits. */
+/** A decimal of at most this many digits is still the same digits as a JavaScript number. */
 const MAX_DIGITS = 15;
 
 const decimal = (text: string): number | string =>
@@ -50,7 +50,7 @@ const decimal = (text: string): number | string =>
 const FIRST_MICROS = BigInt(Date.parse('0000-01-01T00:00:00Z')) * 1000n;
 const LAST_MICROS = BigInt(Date.parse('+010000-01-01T00:00:00Z')) * 1000n;
 
-/** Epoch microseconds in ISO 8601; the last three digits only if they are not zero. */
+/** Epoch microseconds in ISO 8601, with three or, if they are not zero, six digits after the second. */
 function time(micros: bigint): string {
   if (micros < FIRST_MICROS || micros >= LAST_MICROS) return `${micros} microseconds since 1970`;
   const rest = ((micros % 1000n) + 1000n) % 1000n;

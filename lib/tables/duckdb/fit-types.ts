@@ -15,12 +15,12 @@ import {
 /** Replaces the bytes of a query from `from` up to, but not including, `to`. */
 type Edit = { readonly from: number; readonly to: number; readonly text: string };
 
-/** The bytes of a query, and what names mean at the current node. */
+/** The bytes of a query, and the scope of names at the current node. */
 type Query = { readonly bytes: Buffer; readonly scope: Scope };
 
 /**
  * Rewrites a query so that ids can be compared with numbers, and epoch milliseconds with times. DuckDB would cast the
- * column, and fail at the first id that is not a number. An id that is compared by size counts as a number.
+ * column to a number, and fail at the first id that is not one. For `<`, `>` and BETWEEN, ids are compared as numbers.
  */
 export function fitTypes(sql: string, tree: QueryTree, views: readonly View[]): string {
   const bytes = Buffer.from(sql);
@@ -61,7 +61,7 @@ function* comparedEdits(
 
 const LISTINGS = /^(?:tables|columns|views)$/i;
 
-/** Restricts a listing of tables to the tables for people. */
+/** Restricts a listing of tables to those that are for users. */
 function* listingEdits(node: QueryNode, query: Query): Generator<Edit> {
   const { schema_name: schema = '', table_name: table = '', alias } = node;
   if (schema.toLowerCase() !== 'information_schema' || !LISTINGS.test(table)) return;
@@ -70,7 +70,10 @@ function* listingEdits(node: QueryNode, query: Query): Generator<Edit> {
   if (name !== undefined) yield { ...name, text: alias ? shown : `${shown} AS ${table}` };
 }
 
-/** Replaces a column of epoch milliseconds by the timestamp column next to it, or by an expression that converts it. */
+/**
+ * Replaces a column of epoch milliseconds by the timestamp column of the same time, or by an expression that converts
+ * it.
+ */
 function* momentEdits(node: QueryNode, query: Query): Generator<Edit> {
   const meant = meaningOf(node, query.scope);
   const name = meant?.column.moment === undefined ? undefined : nameAt(node, query);
@@ -85,7 +88,7 @@ const NAME = new RegExp(String.raw`^${PART}(?:\s*\.\s*${PART})*`, 'u');
 
 const nameAt = (node: QueryNode, query: Query): Edit | undefined => pieceAt(node, query, NAME);
 
-/** The edit that puts an integer in quotes, so that it can be compared with ids, which are strings. */
+/** The edit that puts an integer constant in quotes, so that it can be compared with ids, which are strings. */
 function digitsAt(node: QueryNode, query: Query): Edit | undefined {
   if (node.type !== 'VALUE_CONSTANT') return undefined;
   const piece = pieceAt(node, query, /^\d+(?![\d.eE_])/);
@@ -104,17 +107,17 @@ const TIME_FUNCTIONS =
   /^(?:now|today|current_date|current_timestamp|get_current_timestamp|date_trunc|datetrunc|make_date|make_timestamp|to_timestamp|epoch_ms|strptime|date_add|date_sub)$/i;
 const FUNCTIONS_OF_TIMES =
   /^(?:date_trunc|datetrunc|date_part|datepart|date_diff|datediff|date_sub|datesub|age|year|quarter|month|week|weekofyear|yearweek|day|dayofmonth|dayofweek|dayofyear|dayname|monthname|hour|minute|last_day|strftime|time_bucket)$/i;
-/** Matches a time, or a year alone, which DuckDB would read as a number. */
+/** Matches a string that begins like a time, or that is only a year, which DuckDB would read as a number. */
 const TIME = /^\d{4}(?:$|-\d\d)/;
 
 const isTimeType = ({ cast_type: to }: QueryNode): boolean => /^(?:DATE|TIMESTAMP)/.test(to?.id ?? '');
 
-/** Whether a function computes with times, as its name says, or because it adds to or subtracts from a time. */
+/** Whether a function computes with times: according to its name, or because it adds to or subtracts from a time. */
 const takesTimes = ({ function_name: name = '', children = [] }: QueryNode, scope: Scope): boolean =>
   FUNCTIONS_OF_TIMES.test(name) || (/^[-+]$/.test(name) && children.some((child) => isTime(child, scope)));
 
 /**
- * Whether an expression seems to be a time: it has a date in quotes, a cast to a time, a function that returns a
+ * Whether an expression seems to be a time: it contains a date in quotes, a cast to a time, a function that returns a
  * time, or a column of times.
  */
 const isTime = (expression: QueryNode, scope: Scope): boolean =>
@@ -126,7 +129,7 @@ const isTime = (expression: QueryNode, scope: Scope): boolean =>
     return TIME_FUNCTIONS.test(type === 'COLUMN_REF' && names.length === 1 ? (names[0] ?? '') : name);
   });
 
-/** Applies edits that do not overlap. If there are several edits of one piece, the first wins. */
+/** Applies edits. If edits overlap, only the first one is applied. */
 function applyEdits(bytes: Buffer, edits: readonly Edit[]): string {
   const pieces: Buffer[] = [];
   let at = 0;

@@ -8,31 +8,31 @@ import { storedTables } from '../catalog/tables.ts';
 import { parquetOfLines } from '../parquet/part-files.ts';
 import { type FileToRead, fileOf, type Piece, type Session, type Table } from './stored-files.ts';
 
-/** A table of JSON objects. `read` returns the lines of an object, one for each row. */
+/** A table over stored JSON objects. `read`: returns the rows of an object, each as JSON. */
 type ObjectTable = {
   readonly name: 'jobs' | 'refused' | 'formulas' | 'scores' | 'model_history';
   readonly pieceColumns: readonly string[];
   readonly read: (session: Session, key: string, signal: AbortSignal) => Promise<readonly Buffer[]>;
-  /** The table's folders: the values of the piece columns, and the prefix of the keys. */
+  /** Finds the table's folders. Each becomes a piece: `values` of the piece columns, and the `prefix` of its keys. */
   readonly folders: (session: Session) => AsyncIterable<Folder> | Iterable<Folder>;
 };
 
 type Folder = { readonly values: readonly string[]; readonly prefix: string };
 
-/** Reads an object as one row; no row if the object was deleted meanwhile. */
+/** Reads an object as one row; no row if the object has been deleted in the meantime. */
 const readObject: ObjectTable['read'] = async ({ store }, key, signal) => {
   const body = await readResultBytes(store, key, signal);
   return body === undefined ? [] : [body];
 };
 
-/** Each line is a row. */
+/** Reads each line of an object as a row. */
 const readLines: ObjectTable['read'] = async ({ store }, key, signal) => {
   const text = (await readResultBytes(store, key, signal))?.toString() ?? '';
   return text.split('\n').flatMap((line) => (line === '' ? [] : Buffer.from(line)));
 };
 
 const objectTableList: readonly ObjectTable[] = [
-  // Ended jobs, by type and by the day on which the job was first claimed.
+  // Jobs that have ended, by type and by the day on which the job was first claimed.
   { name: 'jobs', pieceColumns: ['type', 'dt'], read: readObject, folders: daysOfJobs },
   // Messages that could not become jobs.
   { name: 'refused', pieceColumns: [], read: readObject, folders: () => [wholeFolder('refused')] },
@@ -69,6 +69,7 @@ async function readPart({ store }: Session, key: string, signal: AbortSignal): P
   return rows;
 }
 
+/** The stored tables over JSON objects. */
 export const objectTables = (session: Session): readonly Table[] =>
   objectTableList.map((table) => ({
     name: `stored_${table.name}`,
@@ -102,7 +103,7 @@ async function filesBelow(
   );
 }
 
-/** Maximum bytes that are read together and become one file. A larger object is read alone. */
+/** Maximum bytes of objects that become one file. A larger object becomes a file by itself. */
 const GROUP_BYTES = 64_000_000;
 
 function* groupsOf(objects: readonly ListedObject[]): Generator<readonly ListedObject[]> {
@@ -120,7 +121,7 @@ function* groupsOf(objects: readonly ListedObject[]): Generator<readonly ListedO
   if (group.length > 0) yield group;
 }
 
-/** The number of objects to read at the same time. A read takes tens of milliseconds, and most objects are small. */
+/** How many objects to read at the same time. A read takes tens of milliseconds, and most objects are small. */
 const CONCURRENCY = 32;
 
 async function* linesOf(

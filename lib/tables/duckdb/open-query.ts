@@ -19,7 +19,7 @@ import {
   groupName,
   literal,
   openDatabase,
-  PIECES,
+  PIECES_SCHEMA,
   rowsName,
   withInterrupt,
 } from './schema.ts';
@@ -35,30 +35,31 @@ type QueryContext = {
   readonly folder: string;
   readonly memoryMb: number;
   readonly threads: number;
-  /** Maximum bytes of all copies; DuckDB's own files on disk may take as much again. */
+  /** Maximum bytes of all copies. DuckDB's own files on disk may take as much again. */
   readonly diskBytes: number;
   readonly signal: AbortSignal;
   readonly onReading?: ((words: string) => void) | undefined;
-  /** Whether to refuse queries that read anything but tables, such as settings. */
+  /** Whether to refuse a query that reads anything but tables, such as settings. */
   readonly onlyTables: boolean;
   /** The value of `now()`, in epoch milliseconds. Default: the current time. */
   readonly atMs: number | undefined;
 };
 
+/** The result of a query, and what is wrong with the data that it read. */
 export type QueryResult = ResultRows & {
-  /** What was missing or damaged in the store and so is not in the result, in words. */
+  /** What was missing or damaged in the store, so that it is not in the result, in words. */
   readonly faults: readonly string[];
-  /** What was damaged in the store but found elsewhere, and what was never published. */
+  /** What was damaged in the store but could be read from elsewhere, and what was never published, in words. */
   readonly notes: readonly string[];
 };
 
-/** Runs one SELECT to its end. Dispose of the result. Throws errors of `Tables.query`. */
+/** Runs one SELECT to its end. Dispose of the result. Throws the errors of `Tables.query`. */
 export async function openQuery(text: string, context: QueryContext): Promise<QueryResult> {
   const sql = onlyQuery(text);
   let found: QueryResult | undefined;
   const read = async () => {
     await found?.[Symbol.asyncDispose]();
-    // The query is first tried without the model.
+    // Try the query without the model first.
     found = await runQuery(sql, context, false).catch((error: unknown) => {
       if (error instanceof QueryError && error.message.includes(NEEDS_MODEL))
         return runQuery(sql, context, true);
@@ -69,22 +70,25 @@ export async function openQuery(text: string, context: QueryContext): Promise<Qu
   for (let reads = 1; ; reads += 1)
     try {
       const result = await readAgain(read, ({ faults }) => faults);
-      return reads === 1 ? result : { ...result, notes: [...result.notes, PRUNED] };
+      return reads === 1 ? result : { ...result, notes: [...result.notes, PRUNED_NOTE] };
     } catch (error) {
-      if (!(error instanceof FileGoneError) || reads === MAX_READS) throw error;
+      if (!(error instanceof FileGoneError) || reads === MAX_TRIES) throw error;
     }
 }
 
-/** Maximum reads, if files disappear while they are read. */
-const MAX_READS = 10;
-const PRUNED = 'runs were removed while they were read; the result is from the runs that are left';
+/** How many times to run a query at most, if files disappear while they are read. */
+const MAX_TRIES = 10;
+const PRUNED_NOTE = 'runs were removed while they were read; the result is from the runs that are left';
 
 /** Thrown if a file of a query was deleted while it was read. */
 class FileGoneError extends Error {
   override readonly name = 'FileGoneError';
 }
 
-/** Throws `FileGoneError` if a file no longer exists, which DuckDB reports as forbidden; otherwise the cause. */
+/**
+ * Throws `FileGoneError` if one of the files no longer exists, which DuckDB reports as forbidden; otherwise throws
+ * `cause`.
+ */
 async function rethrowAsGone(cause: unknown, paths: readonly string[]): Promise<never> {
   for (const path of paths)
     if (!existsSync(path)) throw new FileGoneError(`${path} no longer exists`, { cause });
@@ -134,13 +138,15 @@ async function runQuery(text: string, context: QueryContext, hasModel: boolean):
   }
 }
 
-/** Finds out what a query reads, in a separate database that can read no files. Also returns the query to run. */
+/**
+ * Finds out which pieces a query reads, in a separate database that cannot read files. Also returns the query to run.
+ */
 async function planQuery(
   text: string,
   options: {
     readonly tables: readonly Table[];
     readonly views: readonly View[];
-    /** Receives the names of the columns that the query names. */
+    /** Receives the names of the columns that the query mentions. */
     readonly namedColumns: Set<string>;
   },
   context: QueryContext,
@@ -150,7 +156,7 @@ async function planQuery(
   const { connection } = database;
   return await withInterrupt(connection, context.signal, async () => {
     await createSchema(connection, { tables, views, atMs: context.atMs });
-    // The tables are empty here, so an optimization by statistics would leave out all of them.
+    // The tables are empty here, so optimizing by statistics would remove all of them from the plan.
     await connection.run("SET disabled_optimizers = 'statistics_propagation'");
     await connection.run("SET explain_output = 'optimized_only'");
     await database.lock([]);
@@ -169,24 +175,24 @@ async function planQuery(
 /** A column of a result; `type` is DuckDB's. */
 type ResultColumn = { readonly name: string; readonly type: string };
 
-/** All rows of a query result, in DuckDB's memory or on disk. */
+/** All rows of a result, which DuckDB holds in memory or on disk. */
 type ResultRows = AsyncDisposable & {
   readonly columns: readonly ResultColumn[];
   readonly rows: number;
-  /** The rows in order, some thousands at a time, each with the values of its columns. */
+  /** The rows in order, some thousand at a time, each with the values of its columns. */
   readonly batches: () => AsyncGenerator<readonly (readonly ExactValue[])[]>;
-  /** The rows one by one; a row is read only when it is requested. */
+  /** The rows one by one; a row is read only when the caller asks for it. */
   readonly each: () => AsyncGenerator<readonly ExactValue[]>;
   /** Writes the rows to a new Parquet file, and returns its path. */
   readonly writeParquet: () => Promise<string>;
 };
 
-const RESULT = `${PIECES}.result`;
+const RESULT = `${PIECES_SCHEMA}.result`;
 
 /**
- * Runs one SELECT to its end before it returns rows, because if a query failed while its result was read, DuckDB
- * would end the result without an error, as if it were complete. Disposing of the result closes the database.
- * Throws `QueryError`.
+ * Runs one SELECT to its end before returning rows. Otherwise, if the query failed while its result is read, DuckDB
+ * would end the result without an error, as if it were complete. Disposing of the result closes the database. Throws
+ * `QueryError`.
  */
 async function execute(
   database: Awaited<ReturnType<typeof openDatabase>>,
@@ -241,7 +247,7 @@ async function execute(
 }
 
 async function runToEnd(connection: Awaited<ReturnType<typeof openDatabase>>['connection'], sql: string) {
-  // CREATE TABLE … AS does not accept these statements.
+  // CREATE TABLE … AS does not accept these statements unless they are put into a FROM.
   const isShown = /^(?:describe|desc|summarize|show)\b/i.test(sql);
   await connection.run(`CREATE TABLE ${RESULT} AS\n${isShown ? `FROM (\n${sql}\n)` : sql}`);
   const counted = await connection.runAndReadAll(`SELECT count(*) FROM ${RESULT}`);
@@ -252,23 +258,23 @@ async function runToEnd(connection: Awaited<ReturnType<typeof openDatabase>>['co
   return { columns, rows: Number(counted.getRowsJson()[0]?.[0]) };
 }
 
-/** Functions whose rows come only from their arguments, and our macros. */
+/** The functions that may be used as tables: those whose rows come only from their arguments, and our macros. */
 const ROW_FUNCTIONS = new Set([
   ...['range', 'generate_series', 'unnest', 'repeat', 'repeat_row', 'json_each', 'json_tree'],
   ...macros.map(({ name }) => name),
 ]);
 
-/** Matches functions that show DuckDB's settings, or its environment. */
+/** Matches functions that reveal DuckDB's settings, or its environment. */
 const SETTINGS = /^(?:current_setting|getenv|duckdb_.*|pragma_.*)$/i;
 const CATALOG = /^(?:duckdb|pg|pragma|sqlite)_/i;
 
 /**
- * Refuses a query that reads anything but the tables, judged by its functions and names. The planner reports
- * queries that do not parse. Throws `QueryError`.
+ * Refuses a query that reads anything but the tables, by its functions and names. A query that does not parse is left
+ * to the planner, which reports it. Throws `QueryError`.
  */
 function onlyTables({ nodes, fault }: QueryTree): void {
   if (fault === 'not implemented')
-    throw refusal('PIVOT without the values of ON: name them, as in PIVOT … ON status IN (…)');
+    throw refusal('PIVOT without the values of ON: list them, as in PIVOT … ON status IN (…)');
   for (const { type, function_name: called, function: source, table_name: table } of nodes) {
     if (type === 'TABLE_FUNCTION' && !ROW_FUNCTIONS.has(source?.function_name?.toLowerCase() ?? ''))
       throw refusal(source?.function_name);
@@ -278,19 +284,19 @@ function onlyTables({ nodes, fault }: QueryTree): void {
 }
 
 const refusal = (got = 'another function') =>
-  new QueryError(`expected a query of the tables alone, got ${got}`, { kind: 'sql' });
+  new QueryError(`expected a query that reads only the tables, got ${got}`, { kind: 'sql' });
 
-/** A table that a query reads, and the pieces of it that the query needs. */
+/** A table that a query reads, and those of its pieces that the query needs. */
 type NeededPieces = { readonly table: Table; readonly pieces: readonly Piece[] };
 
-/** Maximum groups in a plan, since planning takes a third of a millisecond for each. */
+/** Maximum groups in the first plan, since planning takes a third of a millisecond for each. */
 const MAX_GROUPS = 64;
 
 /**
- * Finds out what a query reads, before anything is read. DuckDB plans the query over groups of pieces that
- * have no rows, but bounds or constants in their last columns, so the plan leaves out groups that conditions
- * exclude. It does so first with a few groups of many pieces, and then with a group for each remaining piece.
- * Throws `QueryError` if the SQL is wrong.
+ * Finds out which pieces a query needs, before anything is read. DuckDB plans the query over groups of pieces. The
+ * groups have no rows, only bounds or constants for the piece columns, so the plan leaves out groups that the query's
+ * conditions exclude. This is done first with a few groups of many pieces, and then with one group for each remaining
+ * piece. Throws `QueryError` if the SQL is wrong.
  */
 export async function neededPieces(
   connection: DuckDBConnection,
@@ -318,8 +324,8 @@ export async function neededPieces(
 }
 
 /**
- * Divides pieces, sorted by their values, into at most `maxGroups` groups; returns no groups if nothing
- * distinguishes the pieces.
+ * Divides pieces, sorted by their values, into at most `maxGroups` groups. Returns no groups if that would not exclude
+ * any piece.
  */
 function groupsOf(
   { table, pieces }: NeededPieces,
@@ -348,13 +354,16 @@ async function tablesInPlan(connection: DuckDBConnection, sql: string): Promise<
   }
 }
 
-/** The number of pieces to list, or of files to fetch or build, at the same time. */
+/** How many pieces to list, or files to fetch or build, at the same time. */
 const PARALLEL_FILES = 4;
 
-/** Reading at least this many bytes is reported, since it takes a second or more. */
+/** A read of at least this many bytes is reported, since it takes a second or more. */
 const MIN_REPORTED_BYTES = 50_000_000;
 
-/** Copies what a query needs to this machine. Throws `QueryError` of kind `too-large` if there is no room for it. */
+/**
+ * Copies the files that a query needs to this machine. Throws `QueryError` of kind `too-large` if there is no room for
+ * them.
+ */
 async function loadPieces(
   needed: readonly NeededPieces[],
   options: {
@@ -395,7 +404,7 @@ async function loadPieces(
   }));
 }
 
-/** Deletes the copies of earlier queries if they leave too little room. */
+/** Deletes the copies of earlier queries if there is too little room. Throws `QueryError` if there still is. */
 async function makeRoom(copies: LocalCopies, neededBytes: number, diskBytes: number): Promise<void> {
   const hasRoom = neededBytes <= diskBytes - copies.sizeBytes();
   if (hasRoom || (neededBytes <= diskBytes && (await copies.clear()))) return;

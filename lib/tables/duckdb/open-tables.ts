@@ -14,7 +14,7 @@ import { createLocalCopies } from './stored-files.ts';
 import { placesWithTables } from './tables.ts';
 
 type QueryOptions = {
-  /** An abort stops the query, which throws the reason of the abort. */
+  /** An abort stops the query, which then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** The time limit in seconds, after which the query throws `QueryError` of kind `too-long`. Default: no limit. */
   readonly seconds?: number | undefined;
@@ -24,15 +24,16 @@ type QueryOptions = {
 
 type FirstOptions = QueryOptions & {
   readonly maxRows: number;
-  /** If it returns false for a row, this row and all rows after it are left out. Default: all rows are accepted. */
+  /** If it returns false for a row, this row and all later ones are left out. Default: all rows are accepted. */
   readonly accepts?: ((row: readonly ExactValue[]) => boolean) | undefined;
 };
 
+/** The first rows of a result. `rows`: the number of all rows. */
 export type FirstRows = Pick<QueryResult, 'columns' | 'faults' | 'notes' | 'rows'> & {
   readonly first: readonly (readonly ExactValue[])[];
 };
 
-/** A table as it is listed, with DuckDB's types. */
+/** A table for a listing, with DuckDB's types. */
 export type TableInfo = Pick<View, 'name' | 'about'> & {
   readonly columns: readonly (QueryResult['columns'][number] & { readonly about: string })[];
 };
@@ -40,7 +41,7 @@ export type TableInfo = Pick<View, 'name' | 'about'> & {
 /** SQL over a store. Several queries may run at the same time. */
 export type Tables = AsyncDisposable & {
   /**
-   * Runs one SELECT. Dispose of the result; it also names what is missing or damaged. Throws `QueryError` or
+   * Runs one SELECT. Dispose of the result, which also reports what is missing or damaged. Throws `QueryError` or
    * `StoreError`.
    */
   readonly query: (sql: string, options?: QueryOptions) => Promise<QueryResult>;
@@ -53,19 +54,22 @@ const DEFAULT_MEMORY_MB = 1_000;
 const DEFAULT_DISK_BYTES = 20_000_000_000;
 const MAX_THREADS = 8;
 
-/** Opens SQL over a store, with a temporary folder, which disposing removes. Throws `PeerMissingError`, and `SettingsError` for that folder. */
+/**
+ * Opens SQL over a store, with a temporary folder, which is removed on disposal. Throws `PeerMissingError`, and
+ * `SettingsError` if the folder cannot be created.
+ */
 export async function openTables(
   store: Store,
   options: {
     /** Memory for DuckDB in MB. Default: 1,000. */
     readonly memoryMb?: number | undefined;
     /**
-     * Maximum bytes of copies in the temporary folder; data that does not fit into memory may take as much again.
+     * Maximum bytes of copies in the temporary folder. Data that does not fit into memory may take as much again.
      * Default: 20 GB.
      */
     readonly diskBytes?: number | undefined;
     /**
-     * Whether to refuse queries that read anything but tables, such as settings; for queries from outside.
+     * Whether to refuse a query that reads anything but tables, such as settings, because it is not the user's own.
      * Default: false.
      */
     readonly onlyTables?: boolean;

@@ -3,7 +3,7 @@ import type { View } from '../catalog/view.ts';
 import { QueryError } from './query-text.ts';
 import { candidates, columnOf, type QueryNode, type QueryTree, scopedNodes } from './query-tree.ts';
 
-/** The error of a query that could not be planned, extended by the names that were most likely meant. */
+/** Adds to the error of a query that could not be planned the names that the user most likely meant. */
 export function withHints(error: unknown, tree: QueryTree, views: readonly View[]): unknown {
   if (!(error instanceof QueryError)) return error;
   const { message } = error;
@@ -32,7 +32,8 @@ function* tableHints({ nodes }: QueryTree, views: readonly View[]): Generator<st
 }
 
 /**
- * A hint for each column that no table has: the column that people often call by this name, otherwise the nearest name.
+ * A hint for each column that no table has: the column for which users often try this name, or else the one with the
+ * most similar name.
  */
 function* columnHints({ root }: QueryTree, views: readonly View[]): Generator<string> {
   for (const [node, scope] of scopedNodes(root, views)) {
@@ -49,10 +50,12 @@ function* columnHints({ root }: QueryTree, views: readonly View[]): Generator<st
   }
 }
 
-/** Matches DuckDB's errors about a value of another type that is compared with a string. */
+/** Matches DuckDB's errors about a comparison of a string with a value of another type. */
 const NOT_A_STRING = /No function matches|can't be cast|Cannot (?:compare|mix|cast)/;
 
-/** A hint for each list in a query: the column that has the list as a string, or how to query a list. */
+/**
+ * A hint for each column in a query that is a list: the column that has the list as a string, or how to query a list.
+ */
 function* listHints({ root }: QueryTree, views: readonly View[]): Generator<string> {
   for (const [node, scope] of scopedNodes(root, views)) {
     const name = columnOf(node);

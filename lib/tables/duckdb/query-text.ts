@@ -3,14 +3,14 @@ import { savedQueries } from '../catalog/saved-queries.ts';
 
 /** Why a query has no result. */
 type QueryFailure =
-  /** The SQL is wrong, or does not fit the values that it reads. The message shows the position in the SQL. */
+  /** The SQL is wrong, or does not fit the types of the data. The message shows the position in the SQL. */
   | { readonly kind: 'sql' }
   | { readonly kind: 'too-long'; readonly seconds: number }
   | { readonly kind: 'too-large' }
   /** DuckDB failed: the data is damaged, or the disk is full. */
   | { readonly kind: 'other' };
 
-/** The error of a query. An abort is thrown as the signal's own reason instead. */
+/** Thrown if a query fails. After an abort, the signal's own reason is thrown instead. */
 export class QueryError extends Error {
   override readonly name = 'QueryError';
   readonly failure: QueryFailure;
@@ -21,18 +21,18 @@ export class QueryError extends Error {
   }
 }
 
-/** Matches errors of DuckDB that are not faults of the SQL. */
-const OTHERS =
+/** Matches errors of DuckDB that are not the fault of the SQL. */
+const NOT_SQL_FAULT =
   /^(?:IO|INTERNAL|Internal|Fatal|FATAL|Connection|Serialization|Corrupt\w*|Dependency|Invalid Configuration) Error/;
-/** Matches errors of DuckDB about Parquet whose pages or footer are damaged. */
+/** Matches errors of DuckDB about Parquet files whose pages or footer are damaged. */
 const DAMAGED = /TProtocol|thrift|zstd|magic bytes/i;
 const REMEDY =
-  '\nParquet in the store is damaged: delete it in the folder parquet/ or model/, and it is built again.';
+  '\nA Parquet file in the store is damaged: delete it in the folder parquet/ or model/, and it is built again.';
 const TOO_LARGE = /^Out of Memory Error|max_temp_directory_size/;
 
 /**
- * Converts an error of DuckDB. `linesBefore`: the number of our lines before the query, so that the message counts
- * only the query's own lines.
+ * Converts an error of DuckDB to a `QueryError`. `linesBefore`: the number of lines that were put before the query.
+ * They are subtracted from the line numbers in the message.
  */
 export function queryErrorOf(cause: unknown, linesBefore = 0): QueryError {
   const message = (cause instanceof Error ? cause.message : String(cause))
@@ -40,7 +40,7 @@ export function queryErrorOf(cause: unknown, linesBefore = 0): QueryError {
     .replaceAll(/^LINE (\d+):/gm, (_, line: string) => `LINE ${Math.max(1, Number(line) - linesBefore)}:`);
   if (TOO_LARGE.test(message)) return new QueryError(message, { kind: 'too-large' }, { cause });
   if (DAMAGED.test(message)) return new QueryError(`${message}${REMEDY}`, { kind: 'other' }, { cause });
-  return new QueryError(message, { kind: OTHERS.test(message) ? 'other' : 'sql' }, { cause });
+  return new QueryError(message, { kind: NOT_SQL_FAULT.test(message) ? 'other' : 'sql' }, { cause });
 }
 
 /**
@@ -50,13 +50,13 @@ export function queryErrorOf(cause: unknown, linesBefore = 0): QueryError {
 const TOKEN =
   /--[^\n]*|\/\*[\s\S]*?\*\/|[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?\1|(?<open>(?:\/\*|[eE]?'|"|\$(?:[A-Za-z_]\w*)?\$)[\s\S]*)|;|[\p{L}_][\p{L}\p{N}_$]*|\s+|[\s\S]/gu;
 
-/** Splits SQL at the semicolons that end statements, as DuckDB does. */
+/** Splits SQL at the semicolons that end statements, in the same way as DuckDB. */
 export function splitStatements(text: string): {
-  /** The statements that end in a semicolon, without it; statements that have only space and comments are left out. */
+  /** The statements that end in a semicolon, without it. Statements of only space and comments are left out. */
   readonly ended: readonly string[];
-  /** The text after the last semicolon: the beginning of a statement, or only space and comments. */
+  /** What follows the last semicolon: the beginning of a statement, or only space and comments. */
   readonly rest: string;
-  /** Whether `rest` contains something to run. */
+  /** Whether `rest` contains more than space and comments. */
   readonly hasRest: boolean;
   /** Whether `rest` ends inside quotes or a comment, where a semicolon does not end the statement. */
   readonly isOpen: boolean;
@@ -82,8 +82,7 @@ const BEGINS =
 
 /**
  * The single statement in an SQL text, without its final semicolon. Throws `QueryError` unless it begins like a
- * statement that only reads. A statement that begins so but writes is not a query in DuckDB's grammar, and fails
- * when it is planned.
+ * statement that only reads. If it begins so but writes, it is not a query in DuckDB's grammar, so planning it fails.
  */
 export function onlyQuery(text: string): string {
   const failed = (message: string) => new QueryError(message, { kind: 'sql' });
@@ -100,13 +99,13 @@ export function onlyQuery(text: string): string {
 }
 
 /**
- * Defines functions of Trino that DuckDB lacks, with Trino's results: `json_extract_scalar` is null for a string
- * that is not JSON, and for an object or a list. Each connection runs these statements once.
+ * SQL statements that define functions of Trino that DuckDB lacks, with Trino's results: `json_extract_scalar` is null
+ * for a string that is not JSON, and for an object or a list. Each connection runs them once.
  */
 export const duckDbMacros: readonly string[] = [
   'CREATE OR REPLACE MACRO json_parse(text) AS CAST(text AS JSON)',
-  // DuckDB may compute an expression that several columns share only once, outside of TRY, so only valid JSON
-  // may reach its functions.
+  // If several columns share an expression, DuckDB may compute it once, outside of TRY. So only valid JSON may reach
+  // its functions.
   `CREATE OR REPLACE MACRO json_extract_scalar(text, path) AS TRY(
     CASE WHEN json_type(CASE WHEN json_valid(text) THEN text END, path) NOT IN ('OBJECT', 'ARRAY')
       THEN json_extract_string(CASE WHEN json_valid(text) THEN text END, path) END)`,
@@ -119,8 +118,8 @@ export const duckDbMacros: readonly string[] = [
 ];
 
 /**
- * Translates a query from Trino's SQL to DuckDB's, as far as saved queries and views need it: `UNNEST` of rows in a
- * join, written `UNNEST(…) AS NAME (COLUMN, …)`, gives a column for each field in Trino, but one struct in DuckDB.
+ * Translates a query from Trino's SQL to DuckDB's, as far as saved queries and views need it. In a join, `UNNEST(…) AS
+ * NAME (COLUMN, …)` of rows has a column for each field in Trino, but a single struct in DuckDB.
  */
 export const duckDbSql = (sql: string): string =>
   sql
@@ -130,7 +129,7 @@ export const duckDbSql = (sql: string): string =>
       'JOIN LATERAL (SELECT unnest(item) FROM (SELECT unnest($1) AS item))',
     );
 
-/** Maximum characters of a name in a message; a longer name is shortened. */
+/** Maximum characters of a name in a message. A longer name is shortened. */
 const MAX_NAME_LENGTH = 100;
 
 /** The SQL of a saved query for DuckDB. Throws `QueryError` if there is no query with this name. */

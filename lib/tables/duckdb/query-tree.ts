@@ -4,33 +4,35 @@ import type { Column } from '../../columns.ts';
 import type { View } from '../catalog/view.ts';
 import { literal } from './schema.ts';
 
-/* A query as DuckDB's own parser returns it, and what its names mean. */
+/*
+ * A query as DuckDB's own parser returns it, and which columns the names in it refer to.
+ */
 
-/** The column that a name means. `of`: its table, if it is the column of one table. */
+/** The column that a name refers to. `of`: its table and its name there, if it comes from a single table. */
 type NamedColumn = Column & { readonly of?: { readonly table: string; readonly name: string } };
 
 /**
- * A column of a relation: the table's column that it shows, `null` if it is NULL everywhere, or undefined if
- * it is computed.
+ * A column of a relation. `column`: the table's column that it shows; null if it is NULL everywhere; undefined if it is
+ * computed.
  */
 type RelationColumn = { readonly name: string; readonly column: NamedColumn | null | undefined };
 
 type Relation = { readonly alias: string; readonly columns: readonly RelationColumn[] };
 
-/** What names mean at one node of a query. */
+/** What names refer to at one node of a query. */
 export type Scope = {
   /** Tables and common table expressions, by name. */
   readonly tables: ReadonlyMap<string, readonly RelationColumn[]>;
   readonly relations: readonly Relation[];
-  /** The expressions that the query selects under a name, which its conditions may use. */
+  /** The expressions that the query selects. Its conditions may use their names. */
   readonly selected: readonly QueryNode[];
   readonly outer?: Scope;
 };
 
-/** The meaning of a name. `hasMoment`: the table also has a timestamp column of the same time. */
+/** What a name refers to. `hasMoment`: the relation also has the timestamp column of the same time. */
 type NameMeaning = { readonly column: NamedColumn; readonly hasMoment: boolean };
 
-/** Yields every node of a query, with what names mean at this node. */
+/** Yields every node of a query, with the scope of its names. */
 export function* scopedNodes(
   root: object,
   views: readonly View[],
@@ -46,7 +48,7 @@ export function* scopedNodes(
   }
 }
 
-/** The comparisons in a node: each operand with the other operands. */
+/** The operands of a comparison, each with the others; an empty list if the node is not a comparison. */
 export function comparedIn({
   type = '',
   left,
@@ -60,7 +62,6 @@ export function comparedIn({
   readonly operand: QueryNode;
   readonly others: readonly QueryNode[];
 }[] {
-  // In a constant, the type is an object.
   if (!/^COMPARE_/.test(type)) return [];
   const operands = [left, right, input, lower, upper, ...children].filter((each) => each !== undefined);
   return operands.map((operand) => ({
@@ -70,7 +71,10 @@ export function comparedIn({
   }));
 }
 
-/** The column that a name means: from the nearest query with a relation that has it. */
+/**
+ * The column that a node refers to, from the nearest query with a relation that has it; undefined if it is not a
+ * column.
+ */
 export function meaningOf(node: QueryNode, scope: Scope): NameMeaning | undefined {
   const name = columnOf(node);
   const table = node.column_names?.at(-2)?.toLowerCase();
@@ -87,15 +91,15 @@ export function meaningOf(node: QueryNode, scope: Scope): NameMeaning | undefine
 }
 
 /**
- * The columns that a name may mean: the columns of its table, otherwise of all relations of the nearest query and
- * of the queries around it.
+ * The columns that a name could refer to: those of its table or, if it has no table, of all relations of the nearest
+ * query and of the queries around it.
  */
 export function candidates(node: QueryNode, scope: Scope): readonly RelationColumn[] {
   const table = node.column_names?.at(-2)?.toLowerCase();
   const found: RelationColumn[] = [];
   for (let at: Scope | undefined = scope; at !== undefined; at = at.outer) {
-    // If this query is in the FROM of an outer query, the outer relations include this query's own result. Its
-    // computed columns are no candidates.
+    // If this query is in the FROM of an outer query, the outer relations include this query's own result. The computed
+    // columns of that are not candidates.
     for (const { alias, columns } of at.relations)
       if (table === undefined || alias === table)
         found.push(...columns.filter(({ column }) => at === scope || column !== undefined));
@@ -111,7 +115,7 @@ const meaningIn =
   ({ column }: RelationColumn): NameMeaning | undefined =>
     column ? { column, hasMoment: columns.some(({ name }) => name === column.moment) } : undefined;
 
-/** What two meanings of one name have in common. */
+/** What two columns that a name may refer to have in common; undefined if their types differ. */
 function commonMeaning(
   one: NameMeaning | undefined,
   other: NameMeaning | undefined,
@@ -120,7 +124,7 @@ function commonMeaning(
   return column && { column, hasMoment: one.hasMoment && other.hasMoment };
 }
 
-/** What two merged columns have in common; undefined if their types differ. */
+/** The properties that two columns have in common; undefined if their types differ. */
 function commonColumn(one: NamedColumn, other: NamedColumn): NamedColumn | undefined {
   if (one.type !== other.type) return undefined;
   const { isId, moment, of: _, ...rest } = one;
@@ -134,7 +138,7 @@ function commonColumn(one: NamedColumn, other: NamedColumn): NamedColumn | undef
 const columnsOfView = (table: string, columns: View['columns']): readonly RelationColumn[] =>
   Object.entries(columns).map(([name, column]) => ({ name, column: { ...column, of: { table, name } } }));
 
-/** What names mean in a query; for any other node, what they mean in the query around it. */
+/** The scope of names within a query; for any other node, the scope around it. */
 function scopeOf(node: QueryNode, outer: Scope): Scope {
   const expressions = node.cte_map?.map ?? [];
   if (node.type !== 'SELECT_NODE' && expressions.length === 0) return outer;
@@ -161,7 +165,7 @@ function* relationsOf(from: QueryNode | undefined, scope: Scope): Generator<Rela
   }
 }
 
-/** `FROM UNNEST(list) AS t` has one column, whatever the list contains. */
+/** The columns of `FROM UNNEST(list) AS t`: always one. */
 const UNNESTED: readonly RelationColumn[] = [{ name: 'unnest', column: undefined }];
 
 const renamed = (query: QueryNode | undefined, names: readonly string[] | undefined, scope: Scope) =>
@@ -191,7 +195,7 @@ function resultOf(query: QueryNode, outer: Scope): readonly RelationColumn[] {
 
 const isNull = ({ type, value }: QueryNode): boolean => type === 'VALUE_CONSTANT' && value?.is_null === true;
 
-/** A column of both sides of a UNION. NULL fits any column. */
+/** Merges the columns of both sides of a UNION. NULL fits any column. */
 function united({ name, column }: RelationColumn, other: RelationColumn | undefined): RelationColumn {
   if (column && other?.column) return { name, column: commonColumn(column, other.column) };
   if (column === null) return { name, column: other?.column };
@@ -203,11 +207,11 @@ const columnsOfStar = ({ relation_name: table }: QueryNode, { relations }: Scope
 
 const nameOf = (selected: QueryNode): string => selected.alias?.toLowerCase() || (columnOf(selected) ?? '');
 
-/** A node of a query in the form of DuckDB's parser, with the members that are used here. */
+/** A node of a query as DuckDB's parser returns it, with the members that are used here. */
 export type QueryNode = {
   readonly type?: string;
   readonly alias?: string;
-  /** The byte of the query at which the node begins; for an operator, the byte of the operator itself. */
+  /** Where the node begins, in bytes from the start of the query; for an operator, where the operator itself is. */
   readonly query_location?: number | bigint;
   readonly function_name?: string;
   readonly function?: { readonly function_name?: string };
@@ -245,7 +249,7 @@ export type QueryNode = {
   };
 };
 
-/** A query and all of its nodes. `fault`: why it could not be parsed, if the planner would not report that. */
+/** A query and all of its nodes. `fault`: the kind of error if it could not be parsed. */
 export type QueryTree = {
   readonly root: object;
   readonly nodes: readonly QueryNode[];
@@ -253,7 +257,7 @@ export type QueryTree = {
 };
 
 /**
- * DuckDB's parser takes only queries, so the statement is put into a FROM, where most statements that only read
+ * DuckDB's parser accepts only queries. So the statement is put into a FROM, in which most statements that only read
  * are allowed.
  */
 const BEFORE = 'FROM (\n';
@@ -279,7 +283,7 @@ export function nodesIn(tree: object): readonly QueryNode[] {
   return found;
 }
 
-/** The byte of the query at which a node begins; undefined if the parser does not report it. */
+/** Where a node begins, in bytes from the start of the query; undefined if the parser does not report it. */
 export function positionOf({ query_location: at }: QueryNode): number | undefined {
   const position = Number(at ?? -1) - Buffer.byteLength(BEFORE);
   return position >= 0 && position < Number.MAX_SAFE_INTEGER ? position : undefined;

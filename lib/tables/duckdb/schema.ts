@@ -8,15 +8,15 @@ import { duckDbType } from '../parquet/hive-type.ts';
 import { duckDbMacros, duckDbSql } from './query-text.ts';
 import type { Piece, Table } from './stored-files.ts';
 
-/** The schema for the stored tables, so that `SHOW TABLES` lists only the views for people. */
-export const PIECES = 'pieces';
+/** The schema that the stored tables are in, so that `SHOW TABLES` lists only the views, which are for users. */
+export const PIECES_SCHEMA = 'pieces';
 
 type LoadedTable = {
   readonly table: Table;
   readonly files: readonly (Pick<Piece, 'values'> & { readonly path: string })[];
 };
 
-/** Creates the stored tables, with the rows of the loaded files, and the views and macros that read them. */
+/** Creates the stored tables over the loaded files, and the views and macros that read them. */
 export async function createSchema(
   connection: DuckDBConnection,
   options: {
@@ -24,23 +24,23 @@ export async function createSchema(
     readonly views: readonly View[];
     /** The tables with loaded files. Default: none, so that all tables are empty. */
     readonly loaded?: readonly LoadedTable[];
-    /** The time that a query sees, in epoch milliseconds. Default: the current time. */
+    /** The time that queries take for the current one, in epoch milliseconds. Default: the current time. */
     readonly atMs?: number | undefined;
   },
 ): Promise<void> {
   const { tables, views, loaded = [], atMs } = options;
   const found = new Map(loaded.map((each) => [each.table, each]));
   const stored = tables.flatMap((table) => [
-    createEmpty(rowsName(table), [...typesOf(table), [FILE, 'VARCHAR']]),
+    createEmpty(rowsName(table), [...typesOf(table), [FILE_COLUMN, 'VARCHAR']]),
     createEmpty(valuesName(table), valueColumns(table)),
     createViewOverFiles(table, inPieces(valuesName(table)), found.get(table)),
   ]);
   const clock = atMs === undefined ? [] : clockAt(new Date(atMs).toISOString());
   const shown = [...clock, ...duckDbMacros, ...views.map(createView), ...macros.map(createMacro)];
-  await connection.run([`CREATE SCHEMA ${PIECES}`, ...stored, ...shown].join(';\n'));
+  await connection.run([`CREATE SCHEMA ${PIECES_SCHEMA}`, ...stored, ...shown].join(';\n'));
 }
 
-/** Replaces DuckDB's functions for the current time, to return another time. */
+/** SQL that replaces DuckDB's functions for the current time by ones that return another time. */
 const clockAt = (time: string): readonly string[] => [
   ...['current_date', 'today'].map(
     (name) => `CREATE MACRO ${identifier(name)}() AS DATE ${literal(time.slice(0, 10))}`,
@@ -50,19 +50,20 @@ const clockAt = (time: string): readonly string[] => [
   ),
 ];
 
-const FILE = 'file_of_row';
+/** The column with the path of the file that a row comes from. */
+const FILE_COLUMN = 'file_of_row';
 
-const inPieces = (name: string) => `${PIECES}.${identifier(name)}`;
+const inPieces = (name: string) => `${PIECES_SCHEMA}.${identifier(name)}`;
 
 /**
- * The name, in the schema `pieces`, of the empty table with a table's columns. A query whose plan contains it reads
- * the table.
+ * The name, in the schema `pieces`, of an empty table with the columns of a stored table. If a query's plan contains
+ * it, the query reads the stored table.
  */
 export const rowsName = ({ name }: Table): string => `rows_of_${name}`;
 const valuesName = ({ name }: Table) => `values_of_${name}`;
 
 const valueColumns = ({ pieceColumns }: Table) =>
-  [FILE, ...pieceColumns].map((name) => [name, 'VARCHAR'] as const);
+  [FILE_COLUMN, ...pieceColumns].map((name) => [name, 'VARCHAR'] as const);
 
 const typesOf = ({ columns }: Table) =>
   Object.entries(columns).map(([name, type]) => [name.toLowerCase(), duckDbType(type)] as const);
@@ -71,8 +72,8 @@ const createEmpty = (name: string, columns: readonly (readonly [name: string, ty
   `CREATE OR REPLACE TABLE ${inPieces(name)} (${columns.map(([column, type]) => `${identifier(column)} ${type}`).join(', ')})`;
 
 /**
- * SQL that creates a table's view over its loaded files. `values`: the relation with the values of the piece columns
- * if no files are loaded.
+ * SQL that creates a stored table as a view over its loaded files. `values`: if no files are loaded, the relation that
+ * provides the values of the piece columns.
  */
 function createViewOverFiles(table: Table, values: string, loaded?: LoadedTable): string {
   const files = loaded?.files ?? [];
@@ -85,12 +86,12 @@ function createViewOverFiles(table: Table, values: string, loaded?: LoadedTable)
     files.length === 0
       ? [inPieces(rowsName(table)), values]
       : [
-          `read_parquet(${paths}, filename = ${literal(FILE)}, hive_partitioning = false)`,
+          `read_parquet(${paths}, filename = ${literal(FILE_COLUMN)}, hive_partitioning = false)`,
           `(SELECT * FROM (VALUES ${rowsOfFiles}) AS file_values (${names.join(', ')}))`,
         ];
   const columns = Object.keys(table.columns).map((name) => `r.${identifier(name.toLowerCase())}`);
   const ofPiece = table.pieceColumns.map((name) => `f.${identifier(name)}`);
-  const joined = ofPiece.length === 0 ? '' : ` JOIN ${ofFiles} AS f USING (${identifier(FILE)})`;
+  const joined = ofPiece.length === 0 ? '' : ` JOIN ${ofFiles} AS f USING (${identifier(FILE_COLUMN)})`;
   return `CREATE OR REPLACE VIEW ${inPieces(table.name)} AS SELECT ${[...columns, ...ofPiece].join(', ')} FROM ${rows} AS r${joined}`;
 }
 
@@ -98,8 +99,8 @@ function createViewOverFiles(table: Table, values: string, loaded?: LoadedTable)
 export const groupName = ({ name }: Table, index: number): string => `group${index}_of_${name}`;
 
 /**
- * SQL that creates a table as the union of its groups, all without rows, so that the plan of a query shows which groups
- * it reads. In a group of one piece, the piece columns are constants; in a larger group, they are within bounds.
+ * SQL that creates a stored table as the union of groups without rows, so that a query's plan shows which groups it
+ * reads. In a group of one piece, the piece columns are constants; in a larger group, they are within bounds.
  */
 export function createGroupUnion(
   table: Table,
@@ -111,7 +112,7 @@ export function createGroupUnion(
     const constant = (column: string, at: number) =>
       `CAST(${literal(only?.values[at] ?? '')} AS VARCHAR) AS ${identifier(column)}`;
     if (others.length === 0)
-      return `SELECT ${[identifier(FILE), ...pieceColumns.map(constant)].join(', ')} FROM ${inPieces(name)}`;
+      return `SELECT ${[identifier(FILE_COLUMN), ...pieceColumns.map(constant)].join(', ')} FROM ${inPieces(name)}`;
     const bounds = pieceColumns.map((column, at) => {
       const sorted = pieces.map(({ values }) => values[at] ?? '').sort(compareKeys);
       return `${identifier(column)} BETWEEN ${literal(sorted[0] ?? '')} AND ${literal(sorted.at(-1) ?? '')}`;
@@ -132,25 +133,26 @@ function createView({ name, sql, columns }: View): string {
   return `CREATE VIEW ${identifier(name)} AS SELECT ${typed.join(', ')} FROM (${overStored(sql)})`;
 }
 
-const overStored = (sql: string): string => duckDbSql(sql).replaceAll(/\bstored_\w+/g, `${PIECES}.$&`);
+const overStored = (sql: string): string => duckDbSql(sql).replaceAll(/\bstored_\w+/g, `${PIECES_SCHEMA}.$&`);
 
 const createMacro = ({ name, parameters, sql }: (typeof macros)[number]): string =>
   `CREATE MACRO ${identifier(name)}(${parameters.join(', ')}) AS TABLE ${sql}`;
 
+/** The module of DuckDB. */
 export type DuckDb = typeof import('@duckdb/node-api');
 
-/** Loads DuckDB: 70 MB that only SQL needs. Throws `PeerMissingError`. */
+/** Loads DuckDB, 70 MB that only SQL needs. Throws `PeerMissingError` if it is not installed. */
 export const loadDuckDb = (load: () => Promise<DuckDb> = () => import('@duckdb/node-api')): Promise<DuckDb> =>
   loadPeer('@duckdb/node-api', load);
 
 /** An open database in memory. */
 type Database = Disposable & {
   readonly connection: DuckDBConnection;
-  /** Allows only these files to be read, and no setting to be changed, from now on. */
+  /** From now on, allows only these files to be read, and no setting to be changed. */
   readonly lock: (files: readonly string[]) => Promise<void>;
 };
 
-/** Opens an empty database in memory. It installs and loads no extension; times are in UTC. */
+/** Opens an empty database in memory. It neither installs nor loads extensions; times are in UTC. */
 export async function openDatabase(
   { DuckDBInstance }: DuckDb,
 
@@ -191,10 +193,13 @@ export async function openDatabase(
   };
 }
 
-/** DuckDB ignores an interrupt before the query has begun, so the interrupt is repeated at this interval. */
+/** DuckDB ignores an interrupt before the query has begun, so it is repeated at this interval. */
 const REPEAT_MS = 50;
 
-/** Waits for `work`, which runs queries on `connection`. An abort of the signal stops them and throws its reason. */
+/**
+ * Awaits `work`, which runs queries on `connection`. If the signal is aborted, the queries stop, and its reason is
+ * thrown.
+ */
 export async function withInterrupt<T>(
   connection: DuckDBConnection,
   signal: AbortSignal,

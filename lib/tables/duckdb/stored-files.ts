@@ -6,21 +6,21 @@ import type { Columns } from '../../snapshot/sources/index.ts';
 import { type Store, unlessDamaged } from '../../store/index.ts';
 import { intactParquet, type StoredParquet } from '../parquet/part-files.ts';
 
-/** Rows that are stored as Parquet, or can be converted to it. */
+/** Rows that are stored as Parquet, or that can be converted to Parquet. */
 type StoredRows = {
   readonly parquet?: StoredParquet | undefined;
-  /** Builds and stores missing Parquet; undefined if the store cannot be written. */
+  /** Builds and stores the Parquet if it is missing; returns undefined if it cannot be stored. */
   readonly store?: () => Promise<StoredParquet | undefined>;
-  /** The name of the converted rows, by which later queries of the session find them. */
+  /** A name for the converted rows, by which later queries of the session find them. */
   readonly name: string;
   readonly bytes: number;
-  /** Converts the rows, and calls `report` with what is missing or damaged and so left out. */
+  /** Converts the rows. Calls `report` with what is missing or damaged, and so left out. */
   readonly build: (report: Session['report']) => Promise<Uint8Array | undefined>;
 };
 
 /**
- * The Parquet file of rows: the stored file, or a file that is built again if that is missing or damaged. If it
- * cannot be built, that is reported, and the rows are left out.
+ * The Parquet file of some rows: the stored file or, if it is missing or damaged, a file that is built again. If that
+ * is not possible, it is reported, and the rows are left out.
  */
 export function fileOf(session: Session, rows: StoredRows): FileToRead {
   const bytes = rows.parquet?.bytes ?? rows.bytes;
@@ -47,8 +47,8 @@ async function storedOrBuilt(session: Session, rows: StoredRows): Promise<DataFi
 }
 
 /**
- * Reads a stored file; undefined if it is missing or damaged. The hash of a file that is read where it is stored is
- * checked once in a session.
+ * Opens a stored file; undefined if it is missing or damaged. In a directory store the file is read in place, and its
+ * hash is checked once a session; otherwise it is copied.
  */
 export async function storedFile(session: Session, file: StoredParquet): Promise<DataFile | undefined> {
   const { store, copies, signal } = session;
@@ -65,7 +65,7 @@ export async function storedFile(session: Session, file: StoredParquet): Promise
   return checked && there;
 }
 
-/** SHA-256 of a file; undefined if it was deleted meanwhile. */
+/** The SHA-256 of a file; undefined if it has been deleted in the meantime. */
 async function hashOfFile(path: string): Promise<string | undefined> {
   const hashed = createHash('sha256');
   try {
@@ -77,52 +77,55 @@ async function hashOfFile(path: string): Promise<string | undefined> {
   return hashed.digest('hex');
 }
 
+/** Writes a file, and returns it. */
 export async function writeCopy(path: string, body: Uint8Array): Promise<DataFile> {
   await writeFile(path, body);
   return { path, sizeBytes: body.byteLength };
 }
 
+/** What the tables of a query share. */
 export type Session = {
   readonly store: Store;
   readonly copies: LocalCopies;
-  /** Reports in words what was missing or damaged, and so is left out. */
+  /** Reports what was missing or damaged, and so is left out, in words. */
   readonly report: (fault: string) => void;
-  /** Reports in words what is damaged but was found elsewhere, and what was never published. */
+  /** Reports what is damaged but could be read from elsewhere, and what was never published, in words. */
   readonly note: (words: string) => void;
-  /** Whether the query names a column with this name, in lower case. */
+  /** Whether the query mentions a column with this name, in lower case. */
   readonly namesColumn: (column: string) => boolean;
   /** The current time in epoch milliseconds; for a store as of an earlier moment, that moment. */
   readonly now: () => number;
-  /** Aborted when the query is to stop. */
+  /** Aborted when the query must stop. */
   readonly signal: AbortSignal;
 };
 
-/** A stored table, which views read. */
+/** A stored table. Views read it. */
 export type Table = {
   readonly name: string;
   /** The columns, except `pieceColumns`. */
   readonly columns: Columns;
-  /** The names of its last columns, which are strings, and have one value in all rows of a piece. */
+  /** The names of its last columns. They are strings, and have the same value in all rows of a piece. */
   readonly pieceColumns: readonly string[];
-  /** Its current pieces. `reads` returns whether the query reads a table with a matching name. */
+  /** Finds its current pieces. `reads`: returns whether the query reads a table whose name matches. */
   readonly pieces: (reads: (name: RegExp) => boolean) => Promise<readonly Piece[]>;
 };
 
 /**
- * Rows of a table that are read or left out together, depending on conditions on its last columns, such as the
- * records of a run or the jobs of a day.
+ * Rows of a table that are read or left out together, such as the records of a run or the jobs of a day, depending on
+ * the query's conditions on the piece columns.
  */
 export type Piece = {
+  /** The values of the piece columns, in order. */
   readonly values: readonly string[];
   /** The files of the piece. Missing and damaged objects are reported. */
   readonly files: () => Promise<readonly FileToRead[]>;
 };
 
-/** A Parquet file that a query reads. It is opened when it is needed. */
+/** A Parquet file that a query may read. It is opened only when it is needed. */
 export type FileToRead = {
-  /** Maximum bytes that are read from the file; DuckDB may read less of a file on this machine. */
+  /** Maximum bytes to read from the file. DuckDB may read less of a file on this machine. */
   readonly bytes: number;
-  /** How many of these bytes need room in the temporary folder, as far as that is known before the file is opened. */
+  /** How many of these bytes will need room in the temporary folder, as far as is known before the file is opened. */
   readonly copiedBytes: number;
   /** The file on this machine; undefined if it is missing or damaged, which is reported. */
   readonly open: () => Promise<DataFile | undefined>;
@@ -131,19 +134,18 @@ export type FileToRead = {
 type DataFile = {
   readonly path: string;
   readonly sizeBytes: number;
-  /** Whether something missing or damaged was left out of it. Default: false. */
+  /** Whether something was left out of it because it is missing or damaged. Default: false. */
   readonly isPartial?: boolean | undefined;
 };
 
 /**
- * A file in the temporary folder that is a copy or a conversion of something stored; undefined if that is
- * missing or damaged.
+ * A file in the temporary folder: a copy or a conversion of an object. Undefined if the object is missing or damaged.
  */
 type LocalFile = Promise<DataFile | undefined>;
 
-/** The files in the temporary folder, by what they are copies of. Later queries of a session use them again. */
+/** The files in the temporary folder, by name. Later queries of a session use them again. */
 type LocalCopies = {
-  /** The copy of `name`; if it does not exist, `write` creates it at `path`. */
+  /** Returns the copy with this name. If it does not exist, `write` creates it at `path`. */
   readonly get: (name: string, write: (path: string) => LocalFile) => LocalFile;
   readonly sizeBytes: () => number;
   /** Marks the copies as in use until this is disposed of. */
@@ -152,6 +154,7 @@ type LocalCopies = {
   readonly clear: () => Promise<boolean>;
 };
 
+/** Creates the copies in a folder, which must exist. */
 export function createLocalCopies(folder: string): LocalCopies {
   const copies = new Map<string, LocalFile>();
   const paths: string[] = [];
@@ -164,7 +167,7 @@ export function createLocalCopies(folder: string): LocalCopies {
       const path = join(folder, hash('sha256', `${paths.length} ${name}`));
       paths.push(path);
       const written = write(path).then((file) => {
-        // A damaged file must be reported to each query that reads it.
+        // Not used again, since the damage must be reported to each query that reads the file.
         if (file === undefined || file.isPartial === true) copies.delete(name);
         sizeBytes += file?.sizeBytes ?? 0;
         return file;

@@ -35,6 +35,7 @@ import {
   writeCopy,
 } from './stored-files.ts';
 
+/** The stored tables that views read, for one query. */
 export function tablesOf(session: Session, places: readonly Place[]): readonly Table[] {
   const model = createQueryModel(session);
   const ofRuns = [...tableNames(places)].map(([place, name]) => runTables(session, model, place, name));
@@ -51,7 +52,7 @@ export function tablesOf(session: Session, places: readonly Place[]): readonly T
 
 const HISTORY = 'stored_model_history' satisfies `stored_${StoredTableName}`;
 
-/** The table, with the rows of the current model, which is stored before the table is read. */
+/** The table `model_history`, which includes the current model: it is stored before the table is read. */
 const withCurrentModel = (table: Table, model: QueryModel): Table => ({
   ...table,
   async pieces(reads) {
@@ -60,17 +61,17 @@ const withCurrentModel = (table: Table, model: QueryModel): Table => ({
   },
 });
 
-/** The places in a store that have tables: all sources, and the narrowed snapshots with a separate place. */
+/** The places in a store that have tables: all sources, even without runs, and the places of narrowed snapshots. */
 export const placesWithTables = async (store: Store): Promise<readonly Place[]> => [
   ...sources,
   ...(await placesIn(store)).filter((place) => !isSource(place)),
 ];
 
-/** The model that a query reads; all of its tables use the same model. */
+/** The model that a query reads. All tables of the query are from the same model. */
 type QueryModel = {
-  /** Returns the model; undefined if something that it is computed from is damaged, which is reported. */
+  /** Returns the model; undefined if it cannot be computed because an object is damaged, which is reported. */
   readonly current: () => Promise<CurrentModel | undefined>;
-  /** A table of the model as a file on this machine, built again if the stored file is missing or damaged. */
+  /** A table of the model as a file on this machine. It is built again if the stored file is missing or damaged. */
   readonly file: (table: ModelTable) => ReturnType<typeof storedFile>;
 };
 
@@ -89,7 +90,7 @@ function createQueryModel(session: Session): QueryModel {
       const model = await current();
       const file = model && (await modelFile(session, model.tables[table]));
       if (model === undefined || file !== undefined) return file;
-      // The first table that is missing renews the model for all.
+      // The first table that turns out to be missing renews the model for all tables.
       if ((await current()) === model) found = renewed(model);
       const again = await current();
       const rebuilt = again && (await modelFile(session, again.tables[table]));
@@ -122,7 +123,10 @@ const modelTables = (model: QueryModel): readonly Table[] =>
 
 type RunAt = { readonly run: string; readonly manifest: string };
 
-/** The stored tables of a place, named after its table: its latest run, and all of its published runs. */
+/**
+ * The stored tables of a place: of its latest run, and of all of its published runs. `name`: the name of the place's
+ * table.
+ */
 function runTables(session: Session, model: QueryModel, place: Place, name: string): readonly Table[] {
   const { columns } = sourceDefinitions[sourceOf(place)];
   const pieceColumns = gluePartitionKeys;
@@ -143,8 +147,8 @@ function runTables(session: Session, model: QueryModel, place: Place, name: stri
 }
 
 /**
- * The latest run of a place; for a source without one, the latest runs of its narrowed places. What is missing is
- * recorded in the session. For a query that reads the model, they are the runs from which the model was computed.
+ * The latest run of a place; for a source without one, the latest runs of its narrowed places. If the query reads the
+ * model, they are the runs from which the model was computed (`ofModel`). What is missing is reported to the session.
  */
 async function latestRuns(
   session: Session,
@@ -183,15 +187,15 @@ const dayOf = ({ manifest }: RunAt): string => /\/dt=([^/]+)\//.exec(manifest)?.
 const manifestAt = ({ store, report }: Session, place: Place, { run, manifest }: RunAt) =>
   manifestOf(store, manifest, { place, run }).catch(unlessDamaged(report));
 
-/** The columns whose field the platform does not send in a list, with that field. */
+/** The columns whose field the platform's search does not return, with that field. */
 const unsentColumns = (source: Source): readonly (readonly [column: string, field: string])[] =>
   Object.entries(sourceDefinitions[source].table.columns).flatMap(([name, { isUnsent }]) =>
     isUnsent ? [[name.toLowerCase(), name] as const] : [],
   );
 
 /**
- * The parts of a run as Parquet files. Missing Parquet is built and stored; if the store refuses it, it is
- * built only for this query.
+ * The Parquet files of a run's parts. Missing ones are built and stored. If the store refuses them, they are built only
+ * for this query.
  */
 async function filesOfRun(session: Session, place: Place, at: RunAt): Promise<readonly FileToRead[]> {
   const { store, signal } = session;
@@ -207,7 +211,7 @@ async function filesOfRun(session: Session, place: Place, at: RunAt): Promise<re
   for (const [column, field] of unsentColumns(source))
     if (session.namesColumn(column) && (manifest.fields[field] ?? []).every((type) => type === 'null'))
       session.note(
-        `${column} is null in all ${source}: the platform’s search does not return it. The formulas that are known are in the table formulas`,
+        `${column} is null in all ${source}: the platform’s search does not return it. The table formulas has the known formulas`,
       );
   const found = await stored();
   return manifest.parts.map((part, index) =>
@@ -228,7 +232,7 @@ async function buildParquetOf({ store, note, signal }: Session, place: Place, at
       store,
       place,
       run: { ...at, isTagged: false, wasReplaced: false },
-      // Tags are left to the function that writes tables.
+      // As the latest run, so that it is not tagged: that is left to the function write-tables.
       isLatest: true,
       built: new Set(),
       neighbours: [],
@@ -241,7 +245,7 @@ async function buildParquetOf({ store, note, signal }: Session, place: Place, at
   }
 }
 
-/** The changes of each published run compared with the run before, one piece for each run. */
+/** The table of the changes of published runs, with one piece for each run. */
 const changesTable = (session: Session, places: readonly Place[]): Table => ({
   name: 'stored_changes',
   columns: storedTables.changes.columns,
@@ -258,8 +262,8 @@ const changesTable = (session: Session, places: readonly Place[]): Table => ({
 });
 
 /**
- * The file of a run's changes; empty if the run has no changes. If the file no longer exists, reading it reports that,
- * since an empty result would be wrong.
+ * The file of a run's changes; an empty list if the run was not compared with another one. If the file no longer
+ * exists, reading it reports that, since an empty result would be wrong.
  */
 async function filesOfChanges(session: Session, place: Place, at: RunAt): Promise<readonly FileToRead[]> {
   const { store, signal } = session;

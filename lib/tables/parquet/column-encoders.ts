@@ -40,8 +40,8 @@ type TextColumn = ReturnType<typeof createTextLeaf>['column'];
 type Node<Kind extends ColumnEncoder['kind']> = Extract<ColumnEncoder, { kind: Kind }>;
 
 /**
- * Encodes the value at `at`, and returns the index after it. A value that does not fit becomes null, and
- * sets `matchesSchema` to false. Throws `SyntaxError`.
+ * Encodes the value at `at`, and returns the index after it. If the value does not fit, it becomes null, and
+ * `matchesSchema` is set to false. Throws `SyntaxError` if it is not JSON.
  */
 function encodeValue(node: ColumnEncoder, reading: Reading, at: number, repetition: number): number {
   switch (node.kind) {
@@ -69,9 +69,9 @@ function encodeValue(node: ColumnEncoder, reading: Reading, at: number, repetiti
 const NONE = -1;
 
 /**
- * Encodes an object. If a name is repeated, the first member is encoded and `repeats` is set, so that the line can
- * be read again with `onlyLast`. `overflow` receives, for each member that does not fit, the index of its name's
- * quote and the index after its value.
+ * Encodes an object. If a name is repeated, the first member is encoded, and `repeats` is set, so that the caller can
+ * read the line again with `onlyLast`. `overflow`: receives, for each member that does not fit, the index of its name's
+ * opening quote and the index after its value.
  */
 export function readObject(
   { fields, names, definition, isPresent, after }: StructParts,
@@ -136,7 +136,8 @@ function readArray(node: Node<'array'>, reading: Reading, start: number, repetit
 
 /**
  * Encodes a map from strings to values. Keys with lone surrogates, and repeated keys, do not match the schema. Repeated
- * keys are found by their hash, so of two keys with equal hashes (one in four billion) only the first is encoded.
+ * keys are recognized by their hashes, so of two keys with equal hashes (one in four billion) only the first is
+ * encoded.
  */
 function readMap(node: Node<'map'>, reading: Reading, open: number, repetition: number): number {
   const { key, value, hashes } = node.parts;
@@ -189,7 +190,7 @@ function readText(node: Node<'text'>, reading: Reading, at: number, repetition: 
   return end;
 }
 
-/** Encodes a string. A lone surrogate, which UTF-8 cannot express, does not fit and becomes `?`, as in Athena. */
+/** Encodes a string. A lone surrogate, which UTF-8 cannot express, does not fit, and becomes `?`, as in Athena. */
 function readString(parts: TextColumn, reading: Reading, at: number, repetition: number): number {
   const { json } = reading;
   const quote = addString(parts, repetition, json, at + 1);
@@ -203,8 +204,8 @@ function readString(parts: TextColumn, reading: Reading, at: number, repetition:
 }
 
 /**
- * Encodes a string unchanged, and any other value as its JSON with the same bytes, except that a lone surrogate
- * becomes `?`, and only the last of members with the same name stays.
+ * Encodes a string unchanged, and any other value as its JSON with the same bytes. Two things change: a lone surrogate
+ * becomes `?`, and if a name is repeated, only the last member stays.
  */
 function readJson(node: Node<'json'>, reading: Reading, at: number, repetition: number): number {
   const { json } = reading;
@@ -222,7 +223,7 @@ function readJson(node: Node<'json'>, reading: Reading, at: number, repetition: 
 
 /** JSON in which each lone surrogate is replaced by `?`; undefined if there is no lone surrogate. */
 function replaceLoneSurrogates(json: Buffer): string | undefined {
-  // Most JSON has no escapes. JSON with escapes is searched fastest with one byte per character.
+  // Most JSON has no escapes. If it has, searching is fastest in a string with one byte per character.
   if (!json.includes(BACKSLASH) || !SURROGATE.test(json.toString('latin1'))) return undefined;
   const text = json.toString();
   const whole = text.replaceAll(ESCAPE, (escaped, half) => (half === undefined ? escaped : '?'));
@@ -236,10 +237,10 @@ const ESCAPE = /\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)/g;
 const NULL = 0x6e;
 const MINUS = 0x2d;
 const ZERO = 0x30;
-/** The letters of `true`, and the letters of `false` after the first, as one number. */
+/** The letters of `true`, and the last four of `false`, as one number each. */
 const TRUE = 0x65757274;
 const ALSE = 0x65736c61;
-/** Maximum digits of an integer that is certainly safe. */
+/** An integer of at most this many digits is certainly safe. */
 const SAFE_DIGITS = 15;
 
 const isDigit = (byte: number): boolean => byte >= ZERO && byte <= 0x39;
@@ -281,7 +282,7 @@ function readBoolean(node: Node<'boolean'>, reading: Reading, at: number, repeti
   return end;
 }
 
-/** Writes null for a value that does not fit, and returns the index after the value, however deeply it is nested. */
+/** Encodes a value that does not fit as null, and returns the index after it. The value may be nested to any depth. */
 function skipMismatch(
   { levels, definition }: Pick<ColumnEncoder, 'levels' | 'definition'>,
   reading: Reading,
@@ -295,12 +296,12 @@ function skipMismatch(
 }
 
 /**
- * The tree that describes how to encode one column. The functions that use it are at the top of the module, where
- * they are compiled best.
+ * Describes, as a tree, how to encode one column. The functions that use it are at the top of the module, where the
+ * engine compiles them best.
  */
 type ColumnEncoder =
   | NodeOf<'text', TextColumn>
-  /** A string unchanged, and any other value as JSON. */
+  /** Strings unchanged, and any other values as JSON. */
   | NodeOf<'json', TextColumn>
   | NodeOf<'integer', NumberLeaf['values']>
   | NodeOf<'boolean', NumberLeaf['values']>
@@ -320,7 +321,7 @@ type NodeOf<Kind, Parts> = {
   readonly kind: Kind;
   /** The levels of its leaf columns; each leaf gets one entry for each value. */
   readonly levels: readonly Leaf['levels'][];
-  /** The definition level of a value that exists, and the number of lists in its path. */
+  /** The definition level of a value that exists. `repetition`: the number of lists in its path. */
   readonly definition: number;
   readonly repetition: number;
   readonly parts: Parts;
@@ -329,13 +330,13 @@ type NodeOf<Kind, Parts> = {
 type StructParts = {
   readonly fields: readonly ColumnEncoder[];
   readonly names: ReturnType<typeof namesOf>;
-  /** The definition level that is written if the field is missing. */
+  /** The definition level to write for a missing field. */
   readonly definition: number;
-  /** Which fields the current object has had so far. */
+  /** For each field, 1 if the current object has had it so far. */
   readonly isPresent: Uint8Array;
   /**
-   * For each field, the field that usually follows it, since a platform sends the members of objects in one order,
-   * which may change.
+   * For each field, the field that most recently followed it. A platform sends the members of most objects in the same
+   * order.
    */
   readonly after: number[];
 };
@@ -396,6 +397,7 @@ export function createEncoder(
 
 type NamedEncoder = { readonly name: string; readonly node: ColumnEncoder };
 
+/** The parts of a struct with these fields. `definition`: the definition level of the struct itself. */
 export const structOf = (fields: readonly NamedEncoder[], definition: number): StructParts => ({
   fields: fields.map(({ node }) => node),
   names: namesOf(fields.map(({ name }) => name)),
@@ -404,7 +406,7 @@ export const structOf = (fields: readonly NamedEncoder[], definition: number): S
   after: fields.map((_, index) => index + 1),
 });
 
-/** The position, in the schema, of the entries of a list or map. */
+/** The position in the schema of the entries of a list or map. */
 const inList = ({ path, definition, repetition }: LeafPosition, names: readonly string[]): LeafPosition => ({
   path: [...path, ...names],
   definition: definition + 1,

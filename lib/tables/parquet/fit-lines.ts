@@ -22,15 +22,15 @@ import {
 import { nameAt, onlyLast, type Reading, withoutRepeats } from './names.ts';
 import { addWaiting } from './texts.ts';
 
-/** The column for members that have no column of their own, or do not fit it. */
-const OVERFLOW = '_other';
+/** The column for members that have no column of their own, or do not fit their column. */
+const OVERFLOW_COLUMN = '_other';
 
 /**
- * Creates the function that fits JSON lines to the columns of a table. No value is lost or changed, except lone
- * surrogates. A timestamp column `FIELD_at` is the moment of the epoch milliseconds in `FIELD`. `_other` has the
- * members that do not fit, as a JSON object, in order and with the same bytes, except for the space between members if
- * a name is repeated. If the line is not an object, `_other` has the line itself. If names are repeated, the last
- * member wins, at any depth. Throws `TypeError` for unsupported columns.
+ * Creates a fitter of JSON lines to the columns of a table. No value is lost or changed, except lone surrogates. A
+ * timestamp column `FIELD_at` is the moment of the epoch milliseconds in `FIELD`. `_other` has the members that do not
+ * fit, as a JSON object, in order and with the same bytes, except for the space between members if a name is repeated.
+ * If the line is not an object, `_other` has the line itself. If a name is repeated, at any depth, the last member with
+ * it is used. Throws `TypeError` for unsupported columns.
  */
 export function createLineFitter(table: TableColumns) {
   const { leaves, fieldLeaves, fields, moments, other } = columnsOf(table);
@@ -46,7 +46,7 @@ export function createLineFitter(table: TableColumns) {
     'column' in leaf ? [(leaf as ReturnType<typeof createTextLeaf>).column.texts] : [],
   );
 
-  /** Drops the last row, and reads it again with only the last member of each name. */
+  /** Removes the last row, and reads its line again with only the last member of each name. */
   function readOnlyLast(json: JsonBytes, from: number): void {
     for (const leaf of fieldLeaves) leaf.dropRow();
     const { json: read, spans } = onlyLast(json, from);
@@ -55,7 +55,7 @@ export function createLineFitter(table: TableColumns) {
     readObject(record, reading, 0, 0, overflow);
     for (const each of texts) addWaiting(each);
     const names = overflow.flatMap((at, index) => (index % 2 === 0 ? [nameAt(read, at)] : []));
-    // The members that do not fit are stored as they were received.
+    // Members that do not fit are stored with their original bytes.
     overflow.splice(0, overflow.length, ...names.flatMap((name) => spans.get(name) ?? []));
   }
 
@@ -67,8 +67,8 @@ export function createLineFitter(table: TableColumns) {
     /** The leaves of the schema, in order, with the rows of the lines that were added. */
     leaves: leaves as readonly Leaf[],
     /**
-     * Adds the row of the line from `start` up to `end`; the line is not used afterwards. Returns how many of
-     * its members are in `_other`. Throws `SyntaxError` if it is not JSON, and leaves an incomplete row.
+     * Adds the row of the line from `start` up to, but not including, `end`; the line is not used afterwards. Returns
+     * how many of its members are in `_other`. If it is not JSON, throws `SyntaxError`, and an incomplete row stays.
      */
     add(json: JsonBytes, start: number, end: number): number {
       const { bytes } = json;
@@ -78,7 +78,7 @@ export function createLineFitter(table: TableColumns) {
       reading.json = json;
       reading.repeats = false;
       const at = isObject ? readObject(record, reading, from, 0, overflow) : skipDeepValue(json, from, 0);
-      // Compared with `<`, not `!==`: skipSpace also skips the line feed, and may stop one byte after `end`.
+      // `<` rather than `!==`: skipSpace also skips the line feed, and may stop one byte after `end`.
       if (at > end || skipSpace(bytes, at) < end) throw unexpected(bytes, at);
       if (reading.repeats || hasRepeats(json, overflow)) readOnlyLast(json, from);
       if (!isObject) for (const { node } of fields) addToEach(node.levels, 0, 0);
@@ -92,17 +92,18 @@ export function createLineFitter(table: TableColumns) {
 }
 
 function columnsOf(table: TableColumns) {
-  if (table[OVERFLOW] !== 'string') throw new TypeError(`expected a column ${OVERFLOW} of type string`);
+  if (table[OVERFLOW_COLUMN] !== 'string')
+    throw new TypeError(`expected a column ${OVERFLOW_COLUMN} of type string`);
   const leaves: Leaf[] = [];
   /** The leaves of the columns for the record's fields. */
   const fieldLeaves: Leaf[] = [];
   const fields: Parameters<typeof structOf>[0][number][] = [];
   const moments: (() => void)[] = [];
   const integers = new Map<string, NumberLeaf>();
-  const overflowLeaf = createTextLeaf({ path: [OVERFLOW], definition: 1, repetition: 0 });
+  const overflowLeaf = createTextLeaf({ path: [OVERFLOW_COLUMN], definition: 1, repetition: 0 });
   for (const [name, type] of Object.entries(table)) {
     const path = [name.toLowerCase()];
-    if (name === OVERFLOW) leaves.push(overflowLeaf);
+    if (name === OVERFLOW_COLUMN) leaves.push(overflowLeaf);
     else if (type === 'timestamp') {
       const field = name.replace(/_at$/, '');
       const of = integers.get(field);
@@ -123,11 +124,11 @@ function columnsOf(table: TableColumns) {
   return { leaves, fieldLeaves, fields, moments, other: overflowLeaf.column };
 }
 
-/** The years 1 to 9999 in epoch milliseconds. Readers disagree about earlier and later years. */
+/** The first and the last millisecond of the years 1 to 9999. Readers disagree about earlier and later years. */
 const FIRST_MS = -62_135_596_800_000;
 const LAST_MS = 253_402_300_799_999;
 
-/** Adds the moment of the epoch milliseconds in the last row. */
+/** Adds the moment of the epoch milliseconds that the last row has in `of`; null if they are out of range. */
 function addMoment(leaf: NumberLeaf, of: NumberLeaf): void {
   const epochMs = lastInteger(of.values);
   if (epochMs !== undefined && epochMs >= FIRST_MS && epochMs <= LAST_MS) addInteger(leaf.values, 0, epochMs);

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import type { SchemaElement } from 'hyparquet-writer';
 
-/** The columns of a table, in order: their names on the platform, and their types in Hive's notation. */
+/** The columns of a table, in order: their names as the platform spells them, and their types in Hive's notation. */
 export type TableColumns = Readonly<Record<string, string>>;
 
 /**
- * A Hive type, or `json`, which is a string unchanged, and any other value as its JSON with the same bytes. Names
- * are spelled as on the platform.
+ * A Hive type, or `json`: a column of strings, in which any other value is its JSON with the same bytes. Names are
+ * spelled as on the platform.
  */
 type ColumnType =
   | { readonly kind: (typeof PLAIN)[number] }
@@ -38,7 +38,7 @@ export function parseColumnType(hive: string): ColumnType {
 }
 
 /**
- * Converts a type from Hive's notation to DuckDB's; fields of structs are in lower case. Throws errors of
+ * Converts a type from Hive's notation to DuckDB's; fields of structs are in lower case. Throws the errors of
  * `parseColumnType`.
  */
 export const duckDbType = (hive: string): string => duckDbTypeOf(parseColumnType(hive));
@@ -51,7 +51,7 @@ function duckDbTypeOf(type: ColumnType): string {
       return `MAP(VARCHAR, ${duckDbTypeOf(type.value)})`;
     case 'struct':
       return `STRUCT(${type.fields.map((field) => `"${field.name.toLowerCase()}" ${duckDbTypeOf(field.type)}`).join(', ')})`;
-    // JSON is a string, since its numbers may be of any size.
+    // JSON is a string here, since DuckDB's JSON type cannot hold numbers of any size.
     case 'string':
     case 'json':
       return 'VARCHAR';
@@ -85,8 +85,9 @@ const unknownType = (hive: string) =>
   );
 
 /**
- * The Parquet schema of a table. Names are in lower case. Everything except the keys of a map may be null. Timestamps
- * are milliseconds in UTC, in the older notation only: DuckDB would read the newer one in the session's time zone.
+ * The Parquet schema of a table. Names are in lower case. Everything except the keys of maps may be null. Timestamps
+ * are milliseconds in UTC, declared only by `converted_type`: DuckDB would read the newer notation in the session's
+ * time zone.
  */
 export function parquetSchema(columns: TableColumns): SchemaElement[] {
   const elements = Object.entries(columns).map(([name, type]) => elementsOf(name, parseColumnType(type)));
@@ -128,11 +129,11 @@ function elementsOf(name: string, type: ColumnType): readonly SchemaElement[] {
   }
 }
 
-/** Increase it whenever the same lines and columns lead to other rows. */
+/** Increase this whenever the same lines and columns lead to other rows. */
 const VERSION = 4;
 
 /**
- * Identifies the version and the columns of Parquet, in 12 characters. Together with the part, they determine the
+ * Identifies the version of the writer and the columns, in 12 characters. Together with a part, they determine the
  * bytes of its Parquet.
  */
 export const parquetFormat = (columns: TableColumns): string =>

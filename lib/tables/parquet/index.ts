@@ -1,6 +1,6 @@
 /*
- * Parquet: types of columns, files written from values or from JSON lines, the files of a run's parts, and
- * columns that are read back.
+ * Parquet: the types of columns, writing files from values or from JSON lines, the files of a run's parts, and reading
+ * columns.
  */
 export { parquetFormat } from './hive-type.ts';
 export { type ColumnWriter, createColumnFile } from './parquet-writer.ts';

@@ -14,23 +14,23 @@ import {
   withRoom,
 } from './texts.ts';
 
-/** The position of a leaf column in the schema. */
+/** The position of a leaf column in the schema. `definition`, `repetition`: its maximum levels. */
 type LeafPosition = {
   readonly path: readonly string[];
   readonly definition: number;
   readonly repetition: number;
 };
 
-/** A leaf column of a row group: an entry with levels for each value or null, and the values. */
+/** A leaf column of a row group: its values, and an entry of levels for each value or null. */
 export type Leaf = LeafPosition & {
   readonly type: 'BYTE_ARRAY' | 'INT64' | 'BOOLEAN';
   readonly levels: Levels;
   clear(): void;
-  /** Drops what was added for the last row. */
+  /** Removes the last row. */
   dropRow(): void;
   /**
-   * The values in the encoding of Parquet, as views that are valid until the next value is added. Their
-   * memory is the leaf's own or `memory`, which must be empty.
+   * The values in Parquet's encoding, as views that are valid until the next value is added. Their memory is the leaf's
+   * own, or that of `memory`, which must be empty.
    */
   encoded(memory: ByteWriter): EncodedValues;
 };
@@ -38,24 +38,24 @@ export type Leaf = LeafPosition & {
 /** The values of a leaf, without its levels. */
 type EncodedValues = {
   readonly count: number;
-  /** The size of all values in the plain encoding, as one page. */
+  /** All values as one page. */
   readonly page: Uint8Array;
-  /** The distinct values as a page, if `page` has their indexes. Default: `page` has the values themselves. */
+  /** The distinct values as a page; then `page` has indexes into it. Default: `page` has the values themselves. */
   readonly dictionary?: { readonly page: Uint8Array; readonly count: number } | undefined;
 };
 
 /** The levels of a leaf column, as Parquet defines them (Dremel). */
 type Levels = {
   /**
-   * One byte for each value or null. The upper half is the repetition level: the depth of the list that it
-   * continues; 0 begins a row. The lower half is the definition level: how much of its path exists; if it is the
-   * leaf's maximum, there is a value.
+   * One byte for each value or null. The upper half is the repetition level: the depth of the list that the entry
+   * continues; 0 begins a row. The lower half is the definition level: how much of the path exists; at the leaf's
+   * maximum, there is a value.
    */
   entries: Uint8Array<ArrayBuffer>;
   count: number;
 };
 
-/** Maximum of each level, since it has four bits of an entry. */
+/** The maximum of each level, which has four bits of an entry. */
 export const MAX_LEVEL = 15;
 
 /** The number of bits by which each level is shifted within an entry (`Levels.entries`). */
@@ -63,6 +63,7 @@ export const SHIFTS = { repetition: 4, definition: 0 } as const;
 
 const createLevels = (): Levels => ({ entries: new Uint8Array(FIRST_COUNT), count: 0 });
 
+/** Adds an entry with these levels. */
 export function addLevels(levels: Levels, repetition: number, definition: number): void {
   const { count } = levels;
   if (count === levels.entries.length)
@@ -71,7 +72,7 @@ export function addLevels(levels: Levels, repetition: number, definition: number
   levels.count = count + 1;
 }
 
-/** Drops the entries of the last row; returns how many of them have a value. */
+/** Removes the entries of the last row. Returns how many of them have a value. */
 function dropEntries(levels: Levels, definition: number): number {
   let values = 0;
   for (let isFirst = false; !isFirst && levels.count > 0; ) {
@@ -83,16 +84,17 @@ function dropEntries(levels: Levels, definition: number): number {
   return values;
 }
 
+/** How many bits a number up to `max` takes. */
 export const bitsOf = (max: number): number => 32 - Math.clz32(max);
 
-/** Adds the same levels to several leaves. */
+/** Adds an entry with the same levels to several leaves. */
 export function addToEach(leaves: readonly Levels[], repetition: number, definition: number): void {
   for (const levels of leaves) addLevels(levels, repetition, definition);
 }
 
 /**
- * The values of a leaf as numbers, and their levels. An integer has two numbers, its low and high 32 bits; a
- * boolean is 0 or 1.
+ * The values of a leaf as numbers, and their levels. An integer takes two numbers, its low and its high 32 bits; a
+ * boolean takes one, 0 or 1.
  */
 type Numbers = {
   readonly levels: Levels;
@@ -103,16 +105,19 @@ type Numbers = {
   size: number;
 };
 
+/** A leaf of integers or booleans. */
 export type NumberLeaf = Leaf & { readonly values: Numbers };
 
 const TWO_32 = 2 ** 32;
 
+/** Creates a leaf of 64-bit integers. */
 export const createIntegerLeaf = (position: LeafPosition): NumberLeaf =>
   createLeaf(position, 'INT64', ({ buffer, byteOffset, byteLength, length }) => ({
     count: length / 2,
     page: new Uint8Array(buffer, byteOffset, byteLength),
   }));
 
+/** Creates a leaf of booleans, which the page packs to one bit each. */
 export const createBooleanLeaf = (position: LeafPosition): NumberLeaf =>
   createLeaf(position, 'BOOLEAN', encodedBooleans);
 
@@ -144,7 +149,7 @@ function createLeaf(
   };
 }
 
-/** Adds an integer; a safe integer is passed as a number. */
+/** Adds an integer. `value`: a number if it is a safe integer, otherwise a bigint. */
 export function addInteger(values: Numbers, repetition: number, value: number | bigint): void {
   const at = roomFor(values, repetition);
   const { numbers } = values;
@@ -154,20 +159,24 @@ export function addInteger(values: Numbers, repetition: number, value: number | 
   values.size = at + 2;
 }
 
+/** Adds an entry with a boolean. */
 export function addBoolean(values: Numbers, repetition: number, value: boolean): void {
   const at = roomFor(values, repetition);
   values.numbers[at] = value ? 1 : 0;
   values.size = at + 1;
 }
 
-/** Adds the levels of a value. Returns the index for its numbers; their total is even. */
+/**
+ * Adds the levels of a value, and makes room for its numbers: the length of the array is even, so there is room for
+ * two. Returns the index for them.
+ */
 function roomFor(values: Numbers, repetition: number): number {
   addLevels(values.levels, repetition, values.definition);
   if (values.size === values.numbers.length) values.numbers = withRoom(values.numbers);
   return values.size;
 }
 
-/** The integer of the last entry, rounded if it is not a safe integer; undefined if the entry has no value. */
+/** The integer of the last entry, rounded unless it is a safe integer; undefined if the entry has no value. */
 export function lastInteger({ levels, definition, numbers, size }: Numbers): number | undefined {
   if (((levels.entries[levels.count - 1] ?? 0) & MAX_LEVEL) !== definition) return undefined;
   return (numbers[size - 1] ?? 0) * TWO_32 + ((numbers[size - 2] ?? 0) >>> 0);
@@ -187,7 +196,8 @@ const MAX_DIGITS = 20;
 
 /** The value of a JSON number if it is a 64-bit integer, in any notation; otherwise undefined. */
 export function exactInteger(source: string): bigint | undefined {
-  // The digits without zeros at either end, and the number of zeros that follow, which is negative for a fraction.
+  // The canonical form: the digits without zeros at either end, and the number of zeros that follow them. A fraction
+  // does not match.
   const [, digits = '', zeros = '0'] = /^(-?\d+)(?:e(\d+))?$/.exec(canonicalExact(parseExact(source))) ?? [];
   if (digits === '' || digits.length + Number(zeros) > MAX_DIGITS) return undefined;
   const value = BigInt(`${digits}${'0'.repeat(Number(zeros))}`);
@@ -200,7 +210,7 @@ type TextColumn = {
   readonly texts: Texts;
 };
 
-/** Removes the last texts, which must not be waiting. */
+/** Removes the last texts. None of them may be waiting. */
 function dropTexts(texts: Texts, dropped: number): void {
   for (let left = dropped; left > 0; left -= 1) {
     texts.count -= 1;
@@ -209,6 +219,7 @@ function dropTexts(texts: Texts, dropped: number): void {
   }
 }
 
+/** Creates a leaf of strings. */
 export function createTextLeaf(position: LeafPosition): Leaf & { readonly column: TextColumn } {
   const levels = createLevels();
   const texts = createTexts();
@@ -229,6 +240,7 @@ export function createTextLeaf(position: LeafPosition): Leaf & { readonly column
   };
 }
 
+/** Adds the UTF-8 string from `start` up to, but not including, `end`. */
 export function addSpan(
   { levels, definition, texts }: TextColumn,
   repetition: number,
@@ -242,10 +254,11 @@ export function addSpan(
   addText(texts, source, start, end, hash);
 }
 
+/** Adds a string in UTF-8. */
 export const addUtf8 = (column: TextColumn, repetition: number, text: Buffer): void =>
   addSpan(column, repetition, jsonBytesOf(text), 0, text.length);
 
-/** Adds the string that begins at `start`, after its quote, as `addQuoted` does. */
+/** Adds the JSON string that begins at `start`, after its quote. The result is that of `addQuoted`. */
 export function addString(
   { levels, definition, texts }: TextColumn,
   repetition: number,

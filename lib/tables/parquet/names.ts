@@ -12,14 +12,14 @@ import {
   skipText,
 } from '../../base/json/index.ts';
 
-/** The state while a line is read. */
+/** The state while reading a line. */
 export type Reading = {
   json: JsonBytes;
-  /** Set to false when a value does not fit. */
+  /** Set to false when a value does not fit its column. */
   matchesSchema: boolean;
   /** Set to true when an object has two members with the same name. */
   repeats: boolean;
-  /** The index after the colon of the last name. */
+  /** The index after the colon of the name that was read last. */
   afterName: number;
 };
 
@@ -28,9 +28,10 @@ type Names = {
   readonly indexes: ReadonlyMap<string, number>;
 };
 
-/** A name in quotes, with its colon, as 32-bit words; the last word may overlap the previous one. */
+/** A name in quotes, with its colon, as 32-bit words. The last word may overlap the one before it. */
 type QuotedName = { readonly length: number; readonly words: readonly number[]; readonly last: number };
 
+/** Prepares names for `isNameAt` and `findName`. */
 export const namesOf = (names: readonly string[]): Names => ({
   quoted: names.map(quotedName),
   indexes: new Map(names.map((name, index) => [name, index])),
@@ -44,8 +45,8 @@ function quotedName(name: string): QuotedName {
 }
 
 /**
- * Whether the name is at `at`, directly followed by its colon and its value, which is `lengthOf` bytes later.
- * If false, the name may still be there, with space around the colon.
+ * Whether the name with this index is at `at`, directly followed by its colon and its value; the value is `lengthOf`
+ * bytes later. If false, the name may still be there, with space around the colon.
  */
 export function isNameAt(names: Names, index: number, { bytes, view }: JsonBytes, at: number): boolean {
   const name = names.quoted[index];
@@ -57,42 +58,41 @@ export function isNameAt(names: Names, index: number, { bytes, view }: JsonBytes
   return (bytes[at + length] ?? 0) > 0x20;
 }
 
+/** The bytes of the name with this index, in quotes and with its colon. */
 export const lengthOf = ({ quoted }: Names, index: number): number => quoted[index]?.length ?? 0;
 
-/**
- * Reads a member's name, and returns its index among the names; -1 for any other name. Its value is at `afterName`.
- */
+/** Reads a member's name, and returns its index among the names; -1 for any other name. The value is at `afterName`. */
 export function findName({ indexes }: Names, reading: Reading, at: number): number {
   const name = readName(reading, at);
   return name === undefined ? -1 : (indexes.get(name) ?? -1);
 }
 
-/** Reads a member's name; undefined for a name with a lone surrogate. Its value is at `afterName`. */
+/** Reads a member's name; undefined if it has a lone surrogate. The value is at `afterName`. */
 export function readName(reading: Reading, at: number): string | undefined {
   reading.afterName = skipName(reading.json, at);
   const name = nameAt(reading.json, at);
   return name.isWellFormed() ? name : undefined;
 }
 
-/** The name of a member, given the position of the name's quote. */
+/** The name of a member. `at`: the position of the name's opening quote. */
 export function nameAt(json: JsonBytes, at: number): string {
   const text = json.bytes.toString('utf8', at, skipText(json, at));
   return text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1);
 }
 
-/** Values that are nested more deeply stay unchanged, since no column is nested so deeply. */
+/** Values that are nested more deeply than this stay unchanged, since no column is that deep. */
 const MAX_DEPTH = 64;
 
 /**
- * Copies the object at `at` with only the last member of each name, at any depth, as JSON readers do. The
- * rest has the same bytes, except for space between members.
+ * Copies the object at `at`. If a name is repeated, at any depth, only the last member with the name is copied, which
+ * is the one that JSON readers use. The bytes stay the same, except for space between members.
  */
 export function onlyLast(
   json: JsonBytes,
   at: number,
 ): {
   readonly json: JsonBytes;
-  /** Where the last member of each name is: the index of its name's quote, and the index after its value. */
+  /** The position of the last member of each name: from its name's opening quote up to the index after its value. */
   readonly spans: ReadonlyMap<unknown, readonly [start: number, end: number]>;
 } {
   const spans = new Map<unknown, readonly [number, number]>();
@@ -100,7 +100,7 @@ export function onlyLast(
   return { json: jsonBytesOf(Buffer.from(text, 'latin1')), spans };
 }
 
-/** Applies `onlyLast` to any value at `at`; undefined if no object in it repeats a name. */
+/** Does the same as `onlyLast` for any value at `at`; undefined if no object in it repeats a name. */
 export function withoutRepeats(json: JsonBytes, at: number): Buffer | undefined {
   const { text, repeats } = printed(json, at, 0);
   return repeats ? Buffer.from(text, 'latin1') : undefined;
@@ -126,7 +126,7 @@ function printed(
     const valueAt = isObject ? skipName(json, item) : item;
     const { text, end, repeats: within } = printed(json, valueAt, depth + 1);
     const name = isObject ? nameAt(json, item) : items.size;
-    // Deleting the name first moves it to the end, where the last member is.
+    // Deleted first, so that the name moves to the end, where its last member is.
     repeats = items.delete(name) || within || repeats;
     items.set(name, bytes.toString('latin1', item, valueAt) + text);
     spans?.set(name, [item, end]);

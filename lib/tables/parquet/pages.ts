@@ -10,17 +10,18 @@ const ENCODINGS = { PLAIN: 0, RLE_DICTIONARY: 8 } as const;
 const PAGE_TYPES = { dictionary: 2, data: 3 } as const;
 
 /**
- * The bytes before a field in Thrift's compact protocol: the next field as an integer, or as a struct; and
- * the end of a struct.
+ * Bytes in Thrift's compact protocol: before an integer that is the next field, before the struct with the header of a
+ * dictionary or of a page of data, and at the end of a struct.
  */
 const NEXT_INTEGER = 0x15;
 const DICTIONARY_HEADER = 0x4c;
 const DATA_HEADER = 0x5c;
 const END = 0;
 
+/** Writes the header that comes before a page's levels and values. */
 export function writePageHeader(
   out: ByteWriter,
-  /** The content of a page's header. A dictionary has no levels, no nulls and no rows. */
+  /** The content of the header. A dictionary has no levels, no nulls and no rows. */
   header: {
     readonly kind: 'dictionary' | 'data';
     /** The size in bytes of levels and values together, before and after the compression of the values. */
@@ -48,19 +49,17 @@ export function writePageHeader(
 function writeIntegers(out: ByteWriter, integers: readonly number[]): void {
   for (const integer of integers) {
     out.appendUint8(NEXT_INTEGER);
-    // No integer here is negative; the lowest bit is the sign.
+    // The lowest bit is the sign; no integer here is negative.
     out.appendVarInt(integer << 1);
   }
 }
 
-/**
- * Reads a header that `writePageHeader` wrote; `end` is the index after it. Throws `RangeError` for any other bytes.
- */
+/** Reads a header that `writePageHeader` wrote. `end`: the index after it. Throws `RangeError` for any other bytes. */
 export function readPageHeader(bytes: Uint8Array, start: number) {
   const cursor = { bytes, at: start };
   const [type, sizeBytes = 0, packedBytes = 0] = readIntegers(cursor);
   const [values = 0, ...more] = readIntegers(cursor);
-  // The end of the inner struct has been read already.
+  // Plus 1 for the end of the outer struct; that of the inner one has been read.
   const header = { end: cursor.at + 1, sizeBytes, packedBytes, values };
   if (type === PAGE_TYPES.dictionary) return { ...header, nulls: 0, definitionBytes: 0, repetitionBytes: 0 };
   if (type !== PAGE_TYPES.data) throw new RangeError(`expected a dictionary or a page of data, got ${type}`);
@@ -70,7 +69,7 @@ export function readPageHeader(bytes: Uint8Array, start: number) {
 
 type Cursor = { readonly bytes: Uint8Array; at: number };
 
-/** Reads the integers before a field of another type, and that field's header. */
+/** Reads integers up to a field of another type, and the first byte of that field. */
 function readIntegers(cursor: Cursor): readonly number[] {
   const found: number[] = [];
   while (cursor.bytes[cursor.at] === NEXT_INTEGER) {
@@ -92,11 +91,11 @@ function readVarInt(cursor: Cursor): number {
   }
 }
 
-/** The number of packed numbers in a group. */
-const GROUP = 8;
+/** Numbers are packed in groups of this many. */
+const GROUP_LENGTH = 8;
 
 /**
- * Writes numbers of at most 24 `bits` each, in Parquet's encoding of levels and dictionary indexes: a run of
+ * Writes numbers of `bits` bits each, at most 24, in Parquet's encoding of levels and dictionary indexes: a sequence of
  * equal numbers as its length and the number, all other numbers packed. Returns how many bytes they take.
  */
 export function writeNumbers(out: ByteWriter, numbers: ArrayLike<number>, bits: number): number {
@@ -107,7 +106,7 @@ export function writeNumbers(out: ByteWriter, numbers: ArrayLike<number>, bits: 
     const number = numbers[at] ?? 0;
     let end = at + 1;
     while (end < numbers.length && numbers[end] === number) end += 1;
-    if (end - at < GROUP) at += GROUP;
+    if (end - at < GROUP_LENGTH) at += GROUP_LENGTH;
     else {
       writePacked(out, numbers, { start: packedFrom, end: at, bits });
       out.appendVarInt((end - at) << 1);
@@ -120,7 +119,7 @@ export function writeNumbers(out: ByteWriter, numbers: ArrayLike<number>, bits: 
   return out.offset - start;
 }
 
-/** Writes whole groups, with zeros after the last number. */
+/** Writes packed numbers in whole groups, with zeros after the last number. */
 function writePacked(
   out: ByteWriter,
   numbers: ArrayLike<number>,
@@ -128,7 +127,7 @@ function writePacked(
 ): void {
   const { start, end, bits } = options;
   if (start === end) return;
-  out.appendVarInt((((end - start) / GROUP) << 1) | 1);
+  out.appendVarInt((((end - start) / GROUP_LENGTH) << 1) | 1);
   let waiting = 0;
   let waitingBits = 0;
   for (let at = start; at < end; at += 1) {
@@ -142,8 +141,8 @@ function writePacked(
 }
 
 /**
- * Reads numbers that `writeNumbers` wrote, starting at `start`, until `numbers` is full. Throws `RangeError`
- * if there are too few.
+ * Reads numbers that `writeNumbers` wrote, from `start` on, until `numbers` is full. Throws `RangeError` if there are
+ * too few.
  */
 export function readNumbers(
   bytes: Uint8Array,
@@ -156,7 +155,7 @@ export function readNumbers(
   while (count < numbers.length) {
     const head = readVarInt(cursor);
     if ((head & 1) === 1) {
-      const end = count + GROUP * (head >>> 1);
+      const end = count + GROUP_LENGTH * (head >>> 1);
       readPacked(bytes, cursor.at, bits, numbers.subarray(count, end));
       cursor.at += (head >>> 1) * bits;
       count = end;

@@ -20,10 +20,11 @@ import {
 import { writeNumbers, writePageHeader } from './pages.ts';
 import { memoryOf } from './texts.ts';
 
+/** Adds the values of one column, row by row. */
 export type ColumnWriter = {
-  /** Sets the value of the current row. Null, or a value of another type, leaves it empty. */
+  /** Sets the value of the current row. It is null if the argument is null or of another type than the column. */
   add(value: string | number | boolean | null): void;
-  /** Sets the value to the UTF-8 string from `start` up to `end`. */
+  /** Sets the value to the UTF-8 string from `start` up to, but not including, `end`. */
   addSpan(source: JsonBytes, start: number, end: number): void;
 };
 
@@ -38,7 +39,7 @@ export function createColumnFile<Name extends string>(types: PlainTypes<Name>) {
     leaves.push(leaf);
     columns[name] = column;
   }
-  // Rows are short, so a row group ends after a number of rows.
+  // Rows are short, so only their number ends a row group.
   const { end, endRow } = createRowGroups(types, leaves);
   return {
     columns,
@@ -83,11 +84,11 @@ function textColumn(name: string): ColumnWriter & { readonly leaf: Leaf } {
 
 const FIRST_SCRATCH = 1_024;
 
-/** A row group ends with the line that reaches one of these limits, since memory holds a row group. */
+/** A row group ends with the line that reaches one of these limits. Memory holds one row group. */
 const MAX_ROWS = 20_000;
 const MAX_BYTES = 16_000_000;
 
-/** A Parquet file in memory, built from lines. `other`: the number of the lines' members in `_other`. */
+/** A Parquet file in memory, built from lines. `other`: how many members of the lines are in `_other`. */
 export type BuiltParquet = { readonly body: Buffer; readonly records: number; readonly other: number };
 
 /**
@@ -104,7 +105,7 @@ export function createParquetFile(columns: TableColumns) {
     add(json: JsonBytes, start: number, end: number): void {
       other += fitter.add(json, start, end);
     },
-    /** Ends the row of a line with this many bytes. The leaves may be cleared. */
+    /** Ends the row. `sizeBytes`: the size of its line. If that ends the row group, the leaves are cleared. */
     endRow: rows.endRow,
     /** Returns the file, and begins the next one. The same lines lead to the same bytes. */
     end(): BuiltParquet {
@@ -116,7 +117,7 @@ export function createParquetFile(columns: TableColumns) {
 }
 
 /**
- * Creates a writer of files from the rows that are added to leaves. It clears the leaves at the end of each row group.
+ * Creates a writer of files, from rows that the caller adds to the leaves. It clears the leaves after each row group.
  */
 function createRowGroups(columns: TableColumns, leaves: readonly Leaf[]) {
   const out = new ByteWriter();
@@ -127,7 +128,7 @@ function createRowGroups(columns: TableColumns, leaves: readonly Leaf[]) {
   let rows = 0;
   let bytes = 0;
 
-  /** The library writes only what comes before and after the row groups. */
+  /** Begins a file. The library writes only the bytes before and after the row groups. */
   function begin(): ParquetWriter {
     for (const leaf of leaves) leaf.clear();
     gathered = gatherBytes();
@@ -182,10 +183,10 @@ function writeRowGroup(out: ByteWriter, leaves: readonly Leaf[], rows: number, m
 
 const CREATED_BY = 'platform-sync version 1.0.0';
 
-/** Memory in which one leaf after another is encoded: for its page, and for its levels. */
+/** Memory in which one leaf after another is encoded: one writer for its page, and one for its levels. */
 type LeafMemory = { readonly page: ByteWriter; readonly levels: ByteWriter };
 
-/** Writes a leaf's dictionary, if it has one, and its page. Returns the leaf's entry for the footer. */
+/** Writes the dictionary of a leaf, if it has one, and its page. Returns the leaf's entry for the footer. */
 function writeLeaf(
   out: ByteWriter,
   leaf: Leaf,
@@ -263,7 +264,7 @@ function writePage(
   return headerBytes + levels.length + page.byteLength;
 }
 
-/** One of the two levels of all entries; it is a view if the leaf has only that level. */
+/** One of the two levels of all entries. If the leaf has only that level, it is a view of the entries. */
 function levelsOf({ levels, repetition }: Leaf, which: keyof typeof SHIFTS): Uint8Array {
   const { entries, count } = levels;
   if (repetition === 0) return entries.subarray(0, count);
@@ -273,13 +274,16 @@ function levelsOf({ levels, repetition }: Leaf, which: keyof typeof SHIFTS): Uin
   return found;
 }
 
-/** Writes one of the two levels; nothing if the leaf does not have this level. */
+/** Writes one of the two levels, and returns its size in bytes; writes nothing if the leaf does not have this level. */
 function writeLevels(out: ByteWriter, leaf: Leaf, which: keyof typeof SHIFTS): number {
   const maxLevel = leaf[which];
   return maxLevel === 0 ? 0 : writeNumbers(out, levelsOf(leaf, which), bitsOf(maxLevel));
 }
 
-/** Compresses in one step without copies, into room for any output: zstd adds at most 1/256 and a few bytes. */
+/**
+ * Compresses a page in one step, without copies: the buffer is large enough for any output, since zstd adds at most
+ * 1/256 and a few bytes.
+ */
 const pack = (page: Uint8Array): Buffer =>
   zstdCompressSync(page, { chunkSize: page.byteLength + (page.byteLength >> 8) + 1_024, params: PARAMS });
 

@@ -26,26 +26,28 @@ const parquetFile = z.object({
   records: z.number(),
   bytes: z.number(),
   sha256: z.string(),
-  /** The number of its records' members in `_other`. */
+  /** How many members of its records are in `_other`. */
   other: z.number(),
 });
 
-/** The record of a run's Parquet: its files, in the order of the parts from which they were built. */
+/** Schema of the record of a run's Parquet files, in the order of the parts. */
 const builtSchema = z.object({ version: z.literal(1), files: z.array(parquetFile) });
 
+/** A recorded Parquet file of a part. */
 export type ParquetFile = z.infer<typeof parquetFile>;
 
+/** A stored Parquet file. `bytes` and `sha256` show whether it is intact. */
 export type StoredParquet = { readonly key: string } & Pick<ParquetFile, 'bytes' | 'sha256'>;
 
 type RecordedParquet = ParquetFile & StoredParquet;
 
-/** The name of a file, by the index of its part in the manifest. */
+/** The name of a part's Parquet file. `index`: that of the part in the manifest. */
 export const fileName = (index: number): string => `part-${String(index).padStart(5, '0')}.parquet`;
 
 /** The key of the record. It begins with `_`, so that SQL engines do not read it. */
 const builtKey = (place: Place, run: Run) => `${parquetFolder(place, run)}_made.json`;
 
-/** The recorded Parquet files of a run; an empty list if the record is damaged. */
+/** Reads the recorded Parquet files of a run; an empty list if the record is missing or damaged. */
 export async function readBuilt(
   store: Pick<Store, 'get'>,
   place: Place,
@@ -70,7 +72,7 @@ export async function recordBuilt(
   await store.put(builtKey(place, run), printStored({ version: 1, files: shown }));
 }
 
-/** The bytes of a recorded file; undefined if it is not recorded, missing or damaged. */
+/** Reads a Parquet file; undefined if it is missing or damaged, or `file` is undefined. */
 export async function intactParquet(
   store: Pick<Store, 'get'>,
   file: StoredParquet | undefined,
@@ -84,7 +86,7 @@ export async function intactParquet(
 export const parquetIdOf = (place: Place, { sha256 }: Pick<Part, 'sha256'>): string =>
   `${parquetFormat(sourceDefinitions[sourceOf(place)].columns)} ${sha256}`;
 
-/** The recorded Parquet of a run's parts, in their order; undefined for each part without Parquet. */
+/** The recorded Parquet file of each part of a run, in order; undefined for a part that has none yet. */
 export async function parquetOfRun(
   store: Pick<Store, 'get'>,
   place: Place,
@@ -95,8 +97,8 @@ export async function parquetOfRun(
 }
 
 /**
- * Builds the Parquet of one part after another. Memory holds the result and one row group. `visit` is also called
- * with each line. Throws `StoredObjectError`.
+ * Creates a function that builds the Parquet of one part after another. Memory holds the result and one row group.
+ * `visit`: called with each line. The function throws `StoredObjectError`.
  */
 export function createParquetBuilder(
   columns: TableColumns,
@@ -114,11 +116,12 @@ export function createParquetBuilder(
   };
 }
 
+/** Builds the Parquet of one part. Throws `StoredObjectError`. */
 export const buildParquet = (part: PartToRead, columns: TableColumns): Promise<BuiltParquet> =>
   createParquetBuilder(columns)(part);
 
 /**
- * Builds Parquet of JSON lines; undefined without lines. Lines that are not JSON are left out and passed to `report`.
+ * Builds Parquet from JSON lines; undefined if there are no lines. Lines that are not JSON are reported and left out.
  */
 export async function parquetOfLines(
   lines: AsyncIterable<{ readonly json: Buffer; readonly location: string }>,
@@ -126,7 +129,7 @@ export async function parquetOfLines(
   report: (fault: string) => void,
 ): Promise<Buffer | undefined> {
   const file = createParquetFile(columns);
-  // Checked before the line is added, since adding cannot be undone.
+  // A line is checked before it is added, since adding cannot be undone.
   for await (const { json, location } of lines)
     if (isJson(json)) {
       file.add(jsonBytesOf(json), 0, json.length);

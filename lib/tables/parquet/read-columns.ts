@@ -10,19 +10,19 @@ import { LENGTH_BYTES } from './texts.ts';
 export type RowGroup = {
   readonly rows: number;
   /**
-   * A column of strings, each converted by `readText`, which may be called only once for equal strings, and also
-   * for rows that are not read. Null values stay null.
+   * A column of strings, each converted by `readText`. It may be called only once for equal strings, and even for
+   * strings of rows that are not read. Null stays null.
    */
   readonly texts: <T>(path: string, readText: ReadText<T>) => CellAt<T | null>;
-  /** Any column outside of lists. Integers are bigints, moments are epoch milliseconds. */
+  /** Any column outside of lists. Integers are bigints, timestamps are epoch milliseconds. */
   readonly values: (path: string) => CellAt<unknown>;
   /** The strings of each row's list; null for an element that has no string. `path` contains `list.element`. */
   readonly lists: (path: string) => CellAt<readonly (string | null)[]>;
 };
 
 /**
- * Reads a file's row groups. Memory holds the file, which is freed at the end, and the columns that the
- * caller holds. Throws `StoredObjectError`.
+ * Reads the row groups of a file. Memory holds the file, which is freed at the end, and the columns that the caller
+ * holds. `key`: the file's key, for messages. Throws `StoredObjectError` if the file is damaged.
  */
 export async function* rowGroupsOf(key: string, body: Uint8Array): AsyncGenerator<RowGroup> {
   const buffer = memoryOf(body);
@@ -36,7 +36,7 @@ export async function* rowGroupsOf(key: string, body: Uint8Array): AsyncGenerato
     const unpack = (page: Uint8Array, sizeBytes: number) => unpacked(pages, page, sizeBytes);
     const read = <T>(name: string, cells: ReadLeaf<T>, readText: ReadText<unknown>) => {
       const about = columns.find(({ meta_data: of }) => of?.path_in_schema.join('.') === name)?.meta_data;
-      // The file is not damaged, but the caller requested a column that the table does not have.
+      // Not damage: the caller requested a column that the table does not have.
       if (about === undefined) throw new Error(`${key}: expected a column ${name}, got none`);
       return damagedIfThrown(key, () =>
         cells({ buffer, about, path: pathIn(schema, name.split('.')), unpack }, readText),
@@ -61,11 +61,12 @@ function memoryOf(body: Uint8Array): ArrayBuffer {
   return new Uint8Array(body).buffer;
 }
 
+/** Decodes a string of a column. */
 export const asText: ReadText<string> = (utf8) =>
   Buffer.from(utf8.buffer, utf8.byteOffset, utf8.byteLength).toString('utf8');
 
 function unpacked(pages: Uint8Array[], page: Uint8Array, sizeBytes: number): Uint8Array {
-  // The chunk is read as one buffer; by default it would be put together from many.
+  // Large enough for one chunk. By default the page would be put together from many.
   const chunkSize = sizeBytes + MIN_CHUNK_BYTES;
   const bytes = zstdDecompressSync(page, { chunkSize, maxOutputLength: Math.max(1, sizeBytes) });
   pages.push(bytes);
@@ -83,11 +84,12 @@ function damagedIfThrown<T>(key: string, read: () => T): T {
 }
 
 /**
- * Converts a string of a column from UTF-8. The argument is a view that becomes invalid when the next row group is read.
+ * Converts a string of a column. The argument is its UTF-8, as a view that becomes invalid when the next row group is
+ * read.
  */
 type ReadText<T> = (utf8: Uint8Array) => T;
 
-/** Returns the cell of a column in a row of its row group, until the next row group is read. */
+/** Returns the value of a column in a row of its row group. It is valid until the next row group is read. */
 type CellAt<T> = (row: number) => T;
 
 /** A leaf column of a row group. */
@@ -100,17 +102,16 @@ type LeafInFile = {
 };
 
 /**
- * The cells of a leaf column, which has one page and possibly a dictionary, as `writeLeaf` writes it. They are
- * read from the page when they are requested, since hyparquet's arrays would pile up and take a third of the
- * memory and a fifth of the time of a report. `readText` is called for each string of the dictionary, or, without
- * a dictionary, for each cell.
+ * The cells of a leaf column. It has one page and possibly a dictionary, since `writeLeaf` writes it so. A cell is read
+ * from the page only when it is requested: hyparquet's arrays would take a third of the memory and a fifth of the time
+ * of a report. `readText` is called for each string of the dictionary or, without a dictionary, for each cell.
  */
 function leafCells(leaf: LeafInFile, readText: ReadText<unknown>): CellAt<unknown> {
   const { valueAt, page } = openLeaf(leaf, readText);
   return cellsOf(valueAt, valueNumbers(page));
 }
 
-/** The cells of a leaf in a list: an array of values for each row, with null for an element without a value. */
+/** The cells of a leaf within a list: for each row an array of values, with null for an element without a value. */
 function leafLists(leaf: LeafInFile, readText: ReadText<unknown>): CellAt<readonly unknown[]> {
   const { valueAt, page } = openLeaf(leaf, readText);
   const cellAt = cellsOf(valueAt, valueNumbers(page));
@@ -141,7 +142,7 @@ function openLeaf(leaf: LeafInFile, readText: ReadText<unknown>) {
   };
 }
 
-/** The cell of each entry: its value, or null if it has no value. */
+/** The cell of each entry: its value, or null if it has none. */
 function cellsOf(valueAt: CellAt<unknown>, numbers: Uint32Array | undefined): CellAt<unknown> {
   if (numbers === undefined) return valueAt;
   return (at) => {
@@ -239,7 +240,7 @@ function textsIn({ bytes, view, count }: Page, readText: ReadText<unknown>): Cel
   };
 }
 
-/** The values, looked up in the dictionary by their numbers. */
+/** The values of a page that contains indexes into a dictionary. */
 function valuesIn({ bytes, count }: Page, dictionary: readonly unknown[]): CellAt<unknown> {
   const numbers = new Uint32Array(count);
   const [width = 0] = bytes;

@@ -1,29 +1,29 @@
 import { freeMemory, type JsonBytes, QUOTE } from '../../base/json/index.ts';
 
-/** The texts (strings) of a column in UTF-8: each distinct text once, and the sequence of their indexes. */
+/** The strings of a column in UTF-8, called texts here: each distinct text once, and for each text its index. */
 export type Texts = {
-  /** The distinct texts one after another, each after its length in four bytes, as in a page of texts. */
+  /** The distinct texts one after another, each after its length in four bytes, which is the form of a Parquet page. */
   bytes: Buffer<ArrayBuffer>;
   view: DataView;
   sizeBytes: number;
-  /** Where each distinct text begins, including its length. */
+  /** Where each distinct text begins, with its length. */
   starts: Int32Array<ArrayBuffer>;
   hashes: Int32Array<ArrayBuffer>;
   distinct: number;
-  /** The hash table of the distinct texts, with open addressing. An entry is the index plus 1; 0 is empty. */
+  /** The hash table of the distinct texts, with open addressing. An entry is a text's index plus 1; 0 is empty. */
   table: Int32Array<ArrayBuffer>;
   /** For each text, the index of its distinct text. */
   indexes: Int32Array<ArrayBuffer>;
   count: number;
   /** The total bytes of all texts, each with its length. */
   plainBytes: number;
-  /** The last texts that were not looked up yet: for each its start and end in `source`, and its hash. */
+  /** The last texts, which were not looked up yet: for each of them its start and end in `source`, and its hash. */
   readonly waiting: Int32Array<ArrayBuffer>;
   waitingSize: number;
   source: JsonBytes;
-  /** Whether texts were dropped, so that some distinct texts may be unused. */
+  /** Whether texts were removed, so that some distinct texts may be unused. */
   hasDropped: boolean;
-  /** A sink that keeps the loop of early reads from being optimised away. */
+  /** Receives the result of the loop that reads memory early, so that the loop is not optimized away. */
   touched: number;
 };
 
@@ -31,16 +31,17 @@ export type Texts = {
 export const FIRST_COUNT = 1_024;
 
 /**
- * Returns the same numbers in an array that is half as long again, of even length. The argument is empty afterwards.
+ * Returns the same numbers in an array that is half as long again; its length is even. The argument is empty
+ * afterwards.
  */
 export const withRoom = ({ buffer, length }: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> =>
   new Int32Array(buffer.transfer(8 * Math.ceil(0.75 * length)));
 
 const FIRST_BYTES = 16 * 1024;
-/** The bytes of the length before each text. */
+/** The number of bytes of the length before each text. */
 export const LENGTH_BYTES = 4;
 
-/** Up to this many bytes, a loop copies faster than a call. */
+/** Up to this many bytes, a loop copies faster than a call of `copy`. */
 export const SHORT_BYTES = 64;
 
 /** Allocates memory that nothing else shares. */
@@ -49,6 +50,7 @@ export function memoryOf(sizeBytes: number): Pick<Texts, 'bytes' | 'view'> {
   return { bytes, view: new DataView(bytes.buffer) };
 }
 
+/** Creates an empty `Texts`. */
 export const createTexts = (): Texts => ({
   ...memoryOf(FIRST_BYTES),
   sizeBytes: 0,
@@ -66,7 +68,7 @@ export const createTexts = (): Texts => ({
   touched: 0,
 });
 
-/** Adds the text from `start` up to `end`, whose hash (`hashOf`) is `hash`. */
+/** Adds the text from `start` up to, but not including, `end`. `hash`: its `hashOf`. */
 export function addText(texts: Texts, source: JsonBytes, start: number, end: number, hash: number): void {
   const index = find(texts, source, start, end, hash);
   const { count } = texts;
@@ -76,8 +78,9 @@ export function addText(texts: Texts, source: JsonBytes, start: number, end: num
   texts.plainBytes += end - start + LENGTH_BYTES;
 }
 
-/** Up to this many distinct texts, the hash table is in the CPU's cache, so a lookup does not wait for memory. */
+/** Up to this many distinct texts, the hash table fits into the CPU's cache, so a lookup does not wait for memory. */
 const MAX_CACHED_TEXTS = 4_096;
+/** The length of `waiting`: three numbers for each of 32 texts. */
 const WAITING_SIZE = 96;
 
 /**
@@ -98,7 +101,10 @@ function addLater(texts: Texts, source: JsonBytes, start: number, end: number, h
   if (texts.waitingSize === WAITING_SIZE) addWaiting(texts);
 }
 
-/** Adds the waiting texts. Their reads of memory overlap, so that all reads take the time of one. */
+/**
+ * Adds the waiting texts. Their entries of the hash table are read first, together: these reads overlap, so that all of
+ * them take the time of one.
+ */
 export function addWaiting(texts: Texts): void {
   const { waiting, waitingSize, source, table } = texts;
   if (waitingSize === 0) return;
@@ -121,19 +127,19 @@ export function hashOf({ bytes, view }: JsonBytes, start: number, end: number): 
   return mixed(hash, rest);
 }
 
-/** Extends a hash by four bytes. */
+/** Adds four bytes to a hash. */
 function mixed(hash: number, bytes: number): number {
   const next = Math.imul(hash ^ bytes, 0x9e3779b1);
   return next ^ (next >>> 15);
 }
 
-/** A distinct text in the form of a page: its length, then its bytes. */
+/** A distinct text as it is in a page: its length, then its bytes. */
 export function plainAt({ bytes, starts }: Texts, index: number): Buffer {
   const start = starts[index] ?? 0;
   return bytes.subarray(start, start + LENGTH_BYTES + bytes.readInt32LE(start));
 }
 
-/** Memory of more bytes than this is released when the texts are cleared. */
+/** If the texts have more memory than this, in bytes, clearing them releases it. */
 const MAX_HELD_BYTES = 16_000_000;
 
 /** Removes all texts, so that new texts can be added. */
@@ -148,11 +154,11 @@ export function clearTexts(texts: Texts): void {
   texts.hasDropped = false;
 }
 
-/** The number of the distinct text from `start` up to `end`; a new text is stored. */
+/** The index of the text from `start` up to, but not including, `end` among the distinct ones; a new text is stored. */
 export const numberOfText = (texts: Texts, source: JsonBytes, start: number, end: number): number =>
   find(texts, source, start, end, hashOf(source, start, end));
 
-/** Finds a text with this hash. */
+/** The index of a text with this hash among the distinct ones; a new text is stored. */
 function find(texts: Texts, source: JsonBytes, start: number, end: number, hash: number): number {
   const { table, hashes } = texts;
   const mask = table.length - 1;
@@ -232,9 +238,9 @@ function rehash(texts: Texts): void {
 const BACKSLASH = 0x5c;
 
 /**
- * Adds the string at `start` and returns the index of its closing quote. If it has an escape or a control
- * character, returns -1 and does not add it. Four bytes at a time are hashed, and searched for the end as in
- * `skipText`. The string may wait for `addWaiting`.
+ * Adds the JSON string that begins at `start`, and returns the index of its closing quote. If it has an escape or a
+ * control character, it is not added, and -1 is returned. Hashes four bytes at a time, and searches them for the end,
+ * like `skipText`. The string may then wait for `addWaiting`.
  */
 export function addQuoted(texts: Texts, source: JsonBytes, start: number): number {
   const { bytes, view } = source;
@@ -264,8 +270,8 @@ export function addQuoted(texts: Texts, source: JsonBytes, start: number): numbe
 }
 
 /**
- * Marks bytes of a word by their high bits, as in `skipText`. The lowest mark is at a quote, a backslash or a
- * control character.
+ * Marks bytes of a word by their high bits, like `skipText`. The lowest mark is at a quote, a backslash or a control
+ * character.
  */
 const marksIn = (word: number): number =>
   (((word ^ 0x02020202) - 0x21212121) | ((word ^ 0x5c5c5c5c) - 0x01010101)) & ~word & 0x80808080;

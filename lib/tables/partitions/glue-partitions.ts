@@ -17,7 +17,8 @@ function createGlueClient(environment: AwsEnvironment): GlueClient {
 }
 
 /**
- * Reads the description of a table, as adding a partition does. Throws `AwsError` if it is missing or may not be read.
+ * Reads the description of a table, with the same request as adding a partition. Throws `AwsError` if it is missing or
+ * access is denied.
  */
 export const seeGlueTable = (database: string, Name: string, environment: AwsEnvironment): Promise<unknown> =>
   asAwsError({ resource: 'catalog', tried: `look at ${database}.${Name}` }, () =>
@@ -30,7 +31,7 @@ export const seeGlueTable = (database: string, Name: string, environment: AwsEnv
  */
 export function gluePartitions(options: {
   readonly database: string;
-  /** The store that contains the runs: `s3://bucket/prefix`, without a slash at its end. */
+  /** The location of the store: `s3://bucket/prefix`, without a slash at its end. */
   readonly location: string;
   readonly environment: AwsEnvironment;
 }) {
@@ -39,15 +40,15 @@ export function gluePartitions(options: {
   const named = (TableName: string) => ({ DatabaseName: database, TableName });
 
   /**
-   * The description of a table's files. A partition gets a copy of it, since Athena reads a partition by the
-   * partition's own description.
+   * Reads how a table's files are stored. Each partition gets a copy of that, since Athena reads a partition according
+   * to the partition's own description.
    */
   async function describeTable(Name: string): Promise<StorageDescriptor> {
     const { Table } = await client.send(new GetTableCommand({ DatabaseName: database, Name }));
     return Table?.StorageDescriptor ?? {};
   }
 
-  /** The table of a partition; undefined for a narrowed snapshot without a table. */
+  /** The table that a partition belongs to; undefined for a narrowed snapshot without a table. */
   async function findTable({ table, narrowed }: PartitionOfRun) {
     if (narrowed === undefined) return { name: table, description: await describeTable(table) };
     for (const name of [table, otherGlueTableOf(narrowed)]) {
@@ -67,14 +68,15 @@ export function gluePartitions(options: {
     const created = await client
       .send(new CreatePartitionCommand(about))
       .catch(ignoreError('AlreadyExistsException'));
-    // An existing partition may point elsewhere, so it is updated. Reading it first would need another permission.
+    // An existing partition may point to another folder, so it is updated. Reading it first would need another
+    // permission.
     if (created === undefined)
       await client.send(new UpdatePartitionCommand({ ...about, PartitionValueList: values }));
   }
 
   async function drop(partition: PartitionOfRun): Promise<void> {
     const { table, narrowed, values } = partition;
-    // The table of a source has a fixed name, so it need not be looked up.
+    // The table of a whole source has a fixed name, so it need not be looked up.
     const name = narrowed === undefined ? table : (await findTable(partition))?.name;
     if (name === undefined) return;
     const remove = new DeletePartitionCommand({ ...named(name), PartitionValues: [...values] });
@@ -106,10 +108,10 @@ export function gluePartitions(options: {
   };
 }
 
-/** The partition of a run. `folder` is a key in the store, and ends in a slash. */
+/** The partition of a run. `folder`: its folder in the store; ends in a slash. */
 type PartitionOfRun = {
   readonly table: string;
-  /** The place of a narrowed snapshot. It may have no table, and `table` may belong to another place. */
+  /** The place, for a narrowed snapshot. It may lack a table, and `table` may belong to another place. */
   readonly narrowed: Place | undefined;
   /** The values in the order of the table's keys: `gluePartitionKeys`; for changes, the place comes before them. */
   readonly values: readonly string[];
@@ -123,14 +125,14 @@ const partitionOf = (place: Place, run: Run): PartitionOfRun => ({
   folder: parquetFolder(place, run),
 });
 
-/** The partition of a run's changes, which are stored under this key. */
+/** The partition of a run's changes. `key`: the key under which they are stored. */
 function changesPartitionOf(place: Place, run: Run, key = ''): PartitionOfRun {
   const folder = key.slice(0, key.lastIndexOf('/') + 1);
   const values = [place, ...partitionOf(place, run).values];
   return { table: 'stored_changes', narrowed: undefined, values, folder };
 }
 
-/** Returns undefined for Glue's error of this name; rethrows any other error. */
+/** Returns a handler that ignores the error of this name, and rethrows any other error. */
 const ignoreError =
   (name: string) =>
   (error: unknown): undefined => {
@@ -138,5 +140,5 @@ const ignoreError =
   };
 
 const CONNECTION_TIMEOUT_MS = 5_000;
-// The time limit of a request in milliseconds; Glue usually responds within a second.
+// Glue usually responds within a second.
 const REQUEST_TIMEOUT_MS = 20_000;

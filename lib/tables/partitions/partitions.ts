@@ -5,19 +5,20 @@ import type { Place, Run } from '../../snapshot/sources/index.ts';
 import type { Store } from '../../store/index.ts';
 
 /**
- * Adds and removes partitions: one for each run, and one for its changes in the table of all places. A narrowed
- * snapshot (`SOURCE.NAME`) has a table if a schedule of the stack names it. Both may be repeated, and throw `AwsError`.
+ * Adds and removes the partitions of a run: one in the table of its place, and one for its changes in the table of all
+ * changes. A narrowed snapshot (`SOURCE.NAME`) has a table if the stack has a schedule for it. Both methods may be
+ * repeated, and throw `AwsError`.
  */
 type Partitions = {
-  /** Adds the run's partitions, or updates them to its manifest. Its Parquet must exist already. */
+  /** Adds the run's partitions, or updates them according to its manifest. Its Parquet must already exist. */
   add(place: Place, run: Run, manifest: Pick<Manifest, 'changes'>): Promise<void>;
-  /** Removes the run's partitions, if they exist. Deletes no object. */
+  /** Removes the run's partitions, if they exist. It deletes no object. */
   remove(place: Place, run: Run): Promise<void>;
 };
 
 /** Opens the partitions of the Glue database; undefined if none is configured. The first call loads the SDK. */
 export function openPartitions(options: {
-  /** The setting `SYNC_GLUE_DATABASE`. Undefined: there are no partitions. */
+  /** The setting `SYNC_GLUE_DATABASE`; undefined if it is not set. */
   readonly database: string | undefined;
   readonly store: Pick<Store, 'location'>;
   readonly environment: AwsEnvironment;
@@ -36,7 +37,10 @@ export function openPartitions(options: {
 
 const loadGlue = () => loadPeer('@aws-sdk/client-glue', () => import('./glue-partitions.ts'));
 
-/** Reads a Glue table, as adding a partition does. Throws `AwsError` if it is missing or may not be read. */
+/**
+ * Reads a Glue table, with the same request as adding a partition. Throws `AwsError` if it is missing or access is
+ * denied.
+ */
 export async function checkGlueTable(
   database: string,
   name: string,

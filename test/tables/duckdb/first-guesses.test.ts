@@ -493,7 +493,7 @@ test('columns that a search does not send are reported as null', async () => {
   expect(notes).toEqual(
     columns.map(
       (column) =>
-        `${column.toLowerCase()} is null in all calculations: the platform’s search does not return it. The formulas that are known are in the table formulas`,
+        `${column.toLowerCase()} is null in all calculations: the platform’s search does not return it. The table formulas has the known formulas`,
     ),
   );
 });
