@@ -6,7 +6,7 @@ const root = dirname(import.meta.dirname);
 
 type Exports = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 
-/** The built files that users start or import, as paths within the project's folder. */
+/** The built files that users start or import, as paths relative to the project's folder. */
 function entries(): readonly string[] {
   const { exports }: { exports: Exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const imported = Object.values(exports).flatMap((entry) =>
@@ -16,9 +16,9 @@ function entries(): readonly string[] {
 }
 
 /**
- * Builds the content of the package in the folder `dist`, which is emptied first: JavaScript with source maps, types, and
- * the bundles of the functions. `quick`, for tests: builds only the JavaScript, without type checks. Needs no network. If
- * a step fails, deletes the folder and throws.
+ * Builds the content of the package in the folder `dist`, which is emptied first: JavaScript with source maps,
+ * types, and the bundles of the functions. `quick`, for tests: builds only the JavaScript, without type checks.
+ * Needs no network. If a step fails, deletes the folder and throws.
  */
 export function build(dist: string, { quick = false } = {}): void {
   try {
@@ -69,7 +69,7 @@ function reachable(entries: readonly string[]): ReadonlySet<string> {
 
 const QUERIES = 'lib/tables/catalog/queries';
 
-/** Renames imports of `.ts` files to `.js` in a declaration file, since the compiler leaves the names of sources there. */
+/** Renames imports of `.ts` files to `.js` in a declaration file, since the compiler does not rename them there. */
 function nameBuiltFiles(file: string): void {
   const types = readFileSync(file, 'utf8');
   writeFileSync(file, types.replaceAll(/(\b(?:from|import)\s*\(?\s*['"]\.[^'"]*)\.ts(['"])/g, '$1.js$2'));

@@ -21,7 +21,7 @@ export async function bundlePage(): Promise<{ readonly script: string; readonly 
     target: ['es2022'],
     format: 'iife',
     minify: true,
-    // In ASCII, each other character would become an escape of six characters.
+    // With ASCII, every other character would become an escape of six characters.
     charset: 'utf8',
     legalComments: 'none',
     metafile: true,
@@ -36,12 +36,15 @@ export async function bundlePage(): Promise<{ readonly script: string; readonly 
 }
 
 /**
- * Escapes `<!--`, `<script` and `</script`, which would begin a comment or end the script element. In the script they occur
- * only within strings.
+ * Escapes `<!--`, `<script` and `</script`, which would begin a comment or end the script element. In the script
+ * they occur only within strings.
  */
 const withoutMarkup = (script: string): string => script.replaceAll(/<(?=!--|\/?script)/gi, String.raw`\x3C`);
 
-/** Removes the style element that a chart would add: the page's security policy refuses it, and `page.css` has its rules. */
+/**
+ * Removes the style element that a chart would add: the page's security policy refuses it, and `page.css` has its
+ * rules.
+ */
 const withoutStyleElements: Plugin = {
   name: 'without style elements',
   setup(build) {
@@ -56,7 +59,7 @@ const withoutStyleElements: Plugin = {
 
 const STYLE = /\.call\(\(svg\) =>\s*(?:\/\/.*\n\s*)?svg\.append\("style"\)\.text\(\s*`[^`]*`\s*\)\s*\)/;
 
-/** The copyright notices of the packages in the bundle, and the text of each licence once, as the licences demand. */
+/** The copyright notices of the packages in the bundle, and the text of each licence once, as the licences require. */
 function noticesOf(inputs: readonly string[]): string {
   const folders = new Set(
     inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []),

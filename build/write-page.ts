@@ -3,8 +3,8 @@ import { savePageCode } from '../lib/report/index.ts';
 import { bundlePage } from './bundle-page.ts';
 
 /*
- * Writes the script and the style of the report page into the given folder. It runs in a process of its own, since esbuild
- * runs plugins only asynchronously, but its callers are synchronous.
+ * Writes the script and the style of the report page into the given folder. It runs in a process of its own, since its
+ * caller is synchronous, while esbuild runs plugins only asynchronously.
  */
 
 const [folder = '.'] = process.argv.slice(2);

@@ -8,12 +8,14 @@ import type { Instance } from './config-schema.ts';
 import { acknowledge } from './nag.ts';
 import { type Severity, severities } from './severities.ts';
 
+/** Props of `AlarmTopics`. */
 export type AlarmTopicsProps = {
   readonly alarms: Instance['alarms'];
   /** Existing topics of the surrounding app, by severity. */
   readonly given: GivenTopics;
 };
 
+/** Existing topics for the alarms of each severity. */
 export type GivenTopics = Readonly<Partial<Record<Severity, ITopic | undefined>>>;
 
 /** The SNS topics that are notified when an alarm starts and when it ends. */
@@ -80,7 +82,7 @@ export class AlarmTopics extends Construct {
     return topic;
   }
 
-  /** Sends alarms to a Slack channel. Its role has no rights, so nothing in AWS can be controlled from there. */
+  /** Sends alarms to a Slack channel. Its role has no permissions, so nothing in AWS can be controlled from there. */
   private addSlack({ workspaceId, channelId }: Slack, notificationTopics: ITopic[]): void {
     const StringEquals = { 'aws:SourceAccount': Stack.of(this).account };
     const assumedBy = new ServicePrincipal('chatbot.amazonaws.com', { conditions: { StringEquals } });

@@ -29,7 +29,7 @@ const section = ({ name, about, columns }: View): string =>
     '',
   ].join('\n');
 
-/** Shortens a type: the members of structs are left out, since the contract of the platform defines them. */
+/** Shortens a type: the members of structs are omitted, since the contract of the platform defines them. */
 const short = (type: string): string =>
   type.replaceAll(/struct<(?:[^<>]|<[^<>]*>)*>/g, 'struct').replaceAll('<', '\\<');
 
@@ -48,7 +48,7 @@ const savedSection = (): string =>
   [
     '## Saved queries',
     '',
-    'Run them by `query --saved NAME`; in Athena they have the same names in the stack’s workgroup.',
+    'Run them with `query --saved NAME`; in Athena they have the same names in the stack’s workgroup.',
     '',
     ...savedQueries().map(({ name, description }) => `- \`${name}\`: ${description}`),
     '',

@@ -9,7 +9,7 @@ import { typeOf } from './fields.ts';
 type Schema = { readonly [name: string]: unknown };
 
 /**
- * The file and the constant with the docstrings of an instance's fields, and of the fields within some of these fields.
+ * The file and the constant with the docstrings of an instance's fields, and of the fields inside some of them.
  */
 const INSTANCE = ['infra/config-schema.ts', 'instanceFields'] as const;
 const INSIDE: Readonly<Record<string, readonly [file: string, constant: string]>> = {
@@ -79,7 +79,7 @@ const wholeSchema = () =>
 
 const instanceOf = (schema: Schema) => at(at(at(schema, 'properties'), 'instances'), 'items') as Schema;
 
-/** `infra/config.schema.json`: the schema of `cdk.json`, by which an editor completes and explains its fields. */
+/** `infra/config.schema.json`: the schema of `cdk.json`, with which an editor completes and explains its fields. */
 export function configSchemaFile(): string {
   const { $schema, ...config } = wholeSchema();
   for (const { schema, doc } of fieldsOf(instanceOf(config))) Object.assign(schema, { description: doc });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 /** A docstring, and the declaration below it. */
 export type Documented = { readonly doc: string; readonly signature: string };
 
-/** Matches references to sections of the platform's contract, which readers do not have. */
+/** Matches references to sections of the platform's contract, which the pages' readers do not have. */
 const SECTION = /\s*\(contract [\d.]+\)/g;
 
 const joined = (comment: string) =>
@@ -24,8 +24,8 @@ export function docOf(file: string, name: string): string {
 }
 
 /**
- * The docstring and signature of a method in a group of the object that `creator` creates, such as `calculations.search`
- * of `operations`. Throws if the method is missing.
+ * The docstring and signature of a method in a group of the object that `creator` creates, such as
+ * `calculations.search` of `operations`. Throws if the method is missing.
  */
 export function methodOf(file: string, creator: string, path: string): Documented {
   const source = readFileSync(file, 'utf8');
