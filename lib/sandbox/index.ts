@@ -1,12 +1,15 @@
 /*
- * The reference platform: a server on loopback that follows the platform's contract, with seeded records. The
- * modules that serve it are loaded when it starts.
+ * The reference platform: a server on loopback that follows the platform's contract, with seeded records. Its
+ * modules are loaded only when it starts.
  */
 
 export type { PlatformOptions } from './platform/options.ts';
 export type { Sandbox } from './platform/start-platform.ts';
 
-/** Starts the sandbox on 127.0.0.1. Throws a `TypeError` that names every wrong option, or the error of `listen`, such as `EADDRINUSE`. */
+/**
+ * Starts the sandbox on 127.0.0.1. Throws a `TypeError` that lists every invalid option, or the error of `listen`, such
+ * as `EADDRINUSE`.
+ */
 export const startPlatform = async (
   ...args: Parameters<typeof import('./platform/start-platform.ts')['startPlatform']>
 ) => (await import('./platform/start-platform.ts')).startPlatform(...args);

@@ -27,7 +27,7 @@ function* rowsOf(table: State['calculations']): Generator<Uint8Array> {
 
 function* cardsOf({ cards, datasets }: State): Generator<Uint8Array> {
   for (const index of datasets.keys())
-    for (const { row } of cards.of(index)) yield Buffer.from(JSON.stringify(row));
+    for (const { row } of cards.ofDataset(index)) yield Buffer.from(JSON.stringify(row));
 }
 
 const RUN = { id: '20261121T091500Z-3fa9c1', startedAt: '2026-11-21T09:15:00.000Z' };

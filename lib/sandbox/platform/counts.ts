@@ -16,11 +16,13 @@ type ExecutionRecord = {
   readonly status: string;
 };
 
+/** Counts what the sandbox received, and what it did. */
 export type PlatformCounter = ReturnType<typeof createPlatformCounter>;
 
+/** Creates a counter; `read` returns the counts so far. Times are milliseconds of a monotonic clock. */
 export function createPlatformCounter() {
-  const arrivals = createPeak(1000);
-  const admissions = createPeak(1000);
+  const arrivals = createPeakCounter(1000);
+  const admissions = createPeakCounter(1000);
   const statuses = new Map<string, Map<string, number>>();
   const faultRecords: FaultRecord[] = [];
   const executions: ExecutionRecord[] = [];
@@ -29,7 +31,7 @@ export function createPlatformCounter() {
   const sentimentCalls = new Map<string, number>();
   const churn = new Map<string, number>();
   return {
-    /** Returns the number of the request; 1 is the first. */
+    /** Counts a request, and returns its number; 1 is the first. */
     arrived: arrivals.add,
     admitted: admissions.add,
     responded(operation: string, status: number | 'reset' | 'cut') {
@@ -48,12 +50,16 @@ export function createPlatformCounter() {
     churned: (what: string) => countUp(churn, what),
     read: () => ({
       requests: arrivals.total(),
-      /** Counts by operation (`unknown` for none) and status; `reset` and `cut` where the connection was broken. */
+      /**
+       * Responses by operation (`unknown` if the path belongs to no operation) and status, which is `reset` or `cut` if
+       * a fault broke the connection.
+       */
       byOperation: Object.fromEntries(
         [...statuses].map(([name, counts]) => [name, Object.fromEntries(counts)]),
       ),
-      /** Maximum requests that arrived within any second: all requests, and only the admitted requests. */
+      /** The maximum number of requests that arrived within any second. */
       mostInOneSecond: arrivals.peak(),
+      /** The same, but only of requests that the limiter admitted. */
       mostAdmittedInOneSecond: admissions.peak(),
       faults: [...faultRecords],
       executions: [...executions],
@@ -69,8 +75,8 @@ function countUp(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** Counts events, and the maximum number within any window of `windowMs`, on a monotonic clock. */
-function createPeak(windowMs: number) {
+/** Creates a counter of events, and of the maximum number of events within any window of `windowMs`. */
+function createPeakCounter(windowMs: number) {
   const recent: number[] = [];
   let total = 0;
   let peak = 0;

@@ -25,8 +25,8 @@ export type Sandbox = Omit<ReturnType<typeof createPlatformApp>, 'fetch' | 'clos
 };
 
 /**
- * Starts the reference platform. Throws a `TypeError` that names every wrong option, and errors of `listen`
- * (`EADDRINUSE`).
+ * Starts the reference platform. Throws a `TypeError` that lists every invalid option, or the error of `listen`, such
+ * as `EADDRINUSE`.
  */
 export async function startPlatform(options: PlatformOptions = {}): Promise<Sandbox> {
   const resolved = checkOptions(options);
@@ -56,21 +56,24 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Sand
 /** Milliseconds between two rounds of churn: short enough for churn to happen between the pages of one scan. */
 const CHURN_EVERY_MS = 20;
 
-/** Starts to change records. It catches up on the time that has passed, so that a busy process does not change fewer records. */
+/**
+ * Starts changing records, `perSecond` on average, and returns the function that stops it. A round that comes late
+ * makes all changes that are due by then, so a busy process does not change fewer records.
+ */
 function startChurn(perSecond: number, churn: (steps: number) => unknown): () => void {
   if (perSecond === 0) return () => undefined;
   const startedAt = performance.now();
-  let taken = 0;
+  let stepsDone = 0;
   const timer = setInterval(() => {
-    const due = Math.floor(((performance.now() - startedAt) / 1000) * perSecond) - taken;
-    taken += due;
+    const due = Math.floor(((performance.now() - startedAt) / 1000) * perSecond) - stepsDone;
+    stepsDone += due;
     churn(due);
   }, CHURN_EVERY_MS);
   timer.unref();
   return () => clearInterval(timer);
 }
 
-/** Creates the platform without a connection, and what tests need from it. */
+/** Creates the platform without a server, with what tests read and change in it. */
 export function createPlatformApp(options: ResolvedOptions) {
   const state = createPlatformState(options);
   const counter = createPlatformCounter();
@@ -87,7 +90,10 @@ export function createPlatformApp(options: ResolvedOptions) {
     closing: closing.signal,
   });
   return {
-    /** Responds to a request. Without `bindings`, a reset rejects, and a cut body fails while it is read. */
+    /**
+     * Responds to a request. Without `bindings` there is no socket: a reset rejects the promise, and a cut body fails
+     * while it is read.
+     */
     fetch: async (request: Request, bindings: Partial<HttpBindings> = {}) => app.fetch(request, bindings),
     get token() {
       return token;
@@ -95,14 +101,17 @@ export function createPlatformApp(options: ResolvedOptions) {
     tokenHeader: options.tokenHeader,
     state,
     counts: counter.read,
-    /** The search row of every calculation, exactly as it is served, in the order of ids. */
+    /** The search row of every calculation, exactly as it is served, ordered by id. */
     calculations: () => calculationRows(state),
     /** Every row of a FileSet, exactly as it is served, in the order of creation. */
     files: (fileSetId: string) => fileRows(state, fileSetId),
+    /** The ids of everything that can be requested. */
     ids: () => platformIds(state),
-    /** Records that examples of snapshots and jobs can name. */
+    /** Records that examples of snapshots and jobs can refer to. */
     samples: () => samplesIn(state),
+    /** The ids of the calculations that existed the whole time between two moments, in epoch milliseconds. */
     livedThrough: state.calculations.livedThrough,
+    /** Makes this many changes to records. Returns their number by kind, such as `file added`. */
     churn,
     /** Accepts only this token from now on: the old token is revoked. */
     setToken(next: string) {
@@ -152,7 +161,7 @@ function createApp(parts: Parameters<typeof createServe>[0] & SandboxParts): Hon
   }
   app.all('/api/*', (context) => respond(context, undefined));
   app.route('/', sandboxRoutes(parts));
-  // An error thrown here stands for a broken connection; no other error is expected.
+  // An error means that the connection is broken, so it must not become a response. No other error is expected.
   app.onError((error) => {
     throw error;
   });
@@ -176,7 +185,8 @@ function platformIds({ fileSets, datasets, dataFileIds }: PlatformState) {
 }
 
 /**
- * An id of each kind, a code package, and the first calculation that has a dataset, with a formula that it may have.
+ * The ids of all datasets, FileSets and data files, the first code package, and the first calculation, with a formula
+ * that uses columns of its dataset.
  */
 function samplesIn(state: PlatformState) {
   const { datasets, fileSets, dataFiles, functions } = platformIds(state);
@@ -201,17 +211,17 @@ type SandboxParts = {
   readonly churn: Churn;
 };
 
-const MAX_STEPS = 100_000;
+const MAX_CHURN_STEPS = 100_000;
 
 /**
  * What other processes can request from the sandbox, outside the contract and without a token:
- * - `GET /_sandbox/counts`: what `counts.ts` reads
+ * - `GET /_sandbox/counts`: the counts of `counts.ts`
  * - `GET /_sandbox/ids`: the ids of what can be requested
  * - `GET /_sandbox/truth/calculations`: every calculation's search row as it would be served, NDJSON, by id
  * - `GET /_sandbox/truth/files/FILESET-ID`: every row of a FileSet as it would be served, NDJSON
  * - `GET /_sandbox/lived-through?from=MS&to=MS[&fileset=ID]`: the ids of the calculations (or the files of a FileSet)
  *   that existed the whole time between two moments in epoch milliseconds, a JSON list of strings
- * - `POST /_sandbox/churn` `{steps}`: changes records; returns what was done
+ * - `POST /_sandbox/churn` `{steps}`: makes this many changes to records; returns their number by kind
  */
 function sandboxRoutes({ state, counter, churn }: SandboxParts): Hono {
   const app = new Hono().basePath('/_sandbox');
@@ -230,8 +240,8 @@ function sandboxRoutes({ state, counter, churn }: SandboxParts): Hono {
   app.post('/churn', async (context) => {
     const body: unknown = await context.req.json().catch(() => undefined);
     const steps = typeof body === 'object' && body !== null ? Number(Reflect.get(body, 'steps')) : Number.NaN;
-    if (!Number.isInteger(steps) || steps < 0 || steps > MAX_STEPS) {
-      return context.json({ message: `steps: expected a whole number from 0 to ${MAX_STEPS}` }, 400);
+    if (!Number.isInteger(steps) || steps < 0 || steps > MAX_CHURN_STEPS) {
+      return context.json({ message: `steps: expected a whole number from 0 to ${MAX_CHURN_STEPS}` }, 400);
     }
     return context.json(churn(steps));
   });
@@ -265,27 +275,31 @@ function ndjson(lines: Iterable<string>): Response {
   return new Response(body, { headers: { 'content-type': 'application/x-ndjson; charset=utf-8' } });
 }
 
-/** Changes records while they are read. Step n makes the same change in every run that starts with the same records. */
+/**
+ * Changes records while clients read them. Step n makes the same change in every sandbox that starts with the same
+ * records.
+ */
 type Churn = ReturnType<typeof createChurn>;
 
 function createChurn(state: PlatformState, counter: PlatformCounter) {
-  let taken = 0;
+  let stepsDone = 0;
   return (steps: number): Readonly<Record<string, number>> => {
-    const done: Record<string, number> = {};
+    const changes: Record<string, number> = {};
     for (let step = 0; step < steps; step += 1) {
-      taken += 1;
-      const what = churnOne(state, randomFor(state.seed, 'churn', taken));
-      counter.churned(what);
-      done[what] = (done[what] ?? 0) + 1;
+      stepsDone += 1;
+      const kind = churnOne(state, randomFor(state.seed, 'churn', stepsDone));
+      counter.churned(kind);
+      changes[kind] = (changes[kind] ?? 0) + 1;
     }
-    return done;
+    return changes;
   };
 }
 
-const FILE_SHARE = 0.25;
+/** The share of changes that affect a file; all others affect a calculation. */
+const FILE_CHURN_SHARE = 0.25;
 
 function churnOne(state: PlatformState, random: Random): string {
-  const ofFile = random.chance(FILE_SHARE) && state.fileSets.length > 0;
+  const ofFile = random.chance(FILE_CHURN_SHARE) && state.fileSets.length > 0;
   return ofFile ? churnFile(random.pick(state.fileSets), random) : churnCalculation(state, random);
 }
 

@@ -21,9 +21,12 @@ import {
   SEEDED_UNTIL_MS,
 } from './records/random.ts';
 
+/** Everything that the platform stores. */
 export type PlatformState = ReturnType<typeof createPlatformState>;
 
-/** Everything that the platform stores. The same options lead to the same records; requests and churn change them. */
+/**
+ * Creates the records of the platform. The same options always create the same records; requests and churn change them.
+ */
 export function createPlatformState(options: ResolvedOptions) {
   const { seed, now } = options;
   const datasets: readonly Dataset[] = Array.from({ length: options.datasets }, (_, index) =>
@@ -37,44 +40,44 @@ export function createPlatformState(options: ResolvedOptions) {
     /** The status of each dataset that no longer exists, by id. */
     goneDatasets: goneDatasets(seed),
     cards,
-    ...calculationsOf(options, datasets, cards),
-    ...filesOf(options),
-    ...dataFilesOf(options),
+    ...createCalculations(options, datasets, cards),
+    ...createFiles(options),
+    ...createDataFiles(options),
   };
 }
 
-function calculationsOf(
+function createCalculations(
   { seed, calculations: seeded, now }: ResolvedOptions,
   datasets: readonly Dataset[],
   cards: ReturnType<typeof createCardIndex>,
 ) {
   const ids = createCalculationIds(seed, seeded);
-  const surroundings = { seed, seeded, ids, datasets, cardsOf: cards.of };
+  const context = { seed, seeded, ids, datasets, cardsOf: cards.ofDataset };
   const calculations = createCalculationTable({
     seeded,
     idOf: ids.idOf,
     sequenceOf: ids.sequenceOf,
-    draw: (sequence) => seededCalculation(surroundings, sequence),
-    references: (sequence) => seededReferences(surroundings, sequence),
+    draw: (sequence) => seededCalculation(context, sequence),
+    references: (sequence) => seededReferences(context, sequence),
     now,
   });
   const formulas = createFormulas(seed, datasets);
   return { calculations, formulas, searchCalculations: createCalculationSearch(calculations, formulas) };
 }
 
-function filesOf({ seed, fileSets: count, filesPerSet, now }: ResolvedOptions) {
+function createFiles({ seed, fileSets: count, filesPerSet, now }: ResolvedOptions) {
   const fileSets: readonly FileSet[] = Array.from({ length: count }, (_, index) =>
     createFileSet({ seed, id: randomFor(seed, 'FileSet', index).uuid(), seeded: filesPerSet, now }),
   );
   const searches = new Map(fileSets.map((fileSet) => [fileSet.id, createFileSearch(fileSet)]));
   return {
     fileSets,
-    /** Finds the search of a FileSet, by its UUID in either case. */
+    /** The search of the FileSet with this UUID, in upper or lower case; undefined if that FileSet does not exist. */
     searchFiles: (fileSetId: string) => searches.get(fileSetId.toLowerCase()),
   };
 }
 
-function dataFilesOf({ seed, dataFiles: count }: ResolvedOptions) {
+function createDataFiles({ seed, dataFiles: count }: ResolvedOptions) {
   const dataFileIds: readonly string[] = Array.from({ length: count }, (_, index) =>
     String(dataFileId(seed, index)),
   );
@@ -111,18 +114,20 @@ function dataFileAt(seed: number, index: number) {
   };
 }
 
-/** The revision with this number (0 is the first), about a month after the previous revision. Hashes are upper-case hex. */
+/**
+ * The revision with this number (0 is the first), about a month after the previous revision. Hashes are upper-case hex.
+ */
 function revisionAt(
   seed: number,
   random: Random,
-  of: {
+  file: {
     readonly id: number;
     readonly number: number;
     readonly contentType: string;
     readonly createdMs: number;
   },
 ) {
-  const { id, number, contentType, createdMs } = of;
+  const { id, number, contentType, createdMs } = file;
   return {
     dataFileRevisionId: id * 100 + number,
     dataFileId: id,
@@ -148,7 +153,8 @@ const KINDS = [
   { extension: 'json', contentType: 'application/json' },
 ] as const;
 
-type Surroundings = {
+/** What the records of calculations are drawn from. */
+type SeedContext = {
   readonly seed: number;
   readonly seeded: number;
   readonly ids: ReturnType<typeof createCalculationIds>;
@@ -156,41 +162,45 @@ type Surroundings = {
   readonly cardsOf: (datasetIndex: number) => readonly SeededCard[];
 };
 
+/**
+ * Where a calculation is saved: on a dataset, on a card, or nowhere (`free`, `variable`). The dataset of an `orphaned`
+ * calculation no longer exists.
+ */
 type Kind = 'on-dataset' | 'on-card' | 'free' | 'variable' | 'orphaned';
 
 /**
- * The calculation with this sequence number, drawn only from the seed. A calculation that is added later has
- * the last seeded creation time.
+ * The calculation with this sequence number, drawn only from the seed. For a calculation that is added later, the table
+ * replaces the drawn creation time.
  */
-function seededCalculation(at: Surroundings, sequence: number): Calculation {
-  const random = randomFor(at.seed, 'calculation', sequence);
-  const kind = at.datasets.length === 0 ? 'free' : drawKind(random);
+function seededCalculation(context: SeedContext, sequence: number): Calculation {
+  const random = randomFor(context.seed, 'calculation', sequence);
+  const kind = context.datasets.length === 0 ? 'free' : drawKind(random);
   const onDataset = kind === 'on-dataset' || kind === 'on-card';
-  const datasetIndex = onDataset ? random.below(at.datasets.length) : undefined;
-  const created = createdMs(at, sequence);
+  const datasetIndex = onDataset ? random.below(context.datasets.length) : undefined;
+  const created = createdMs(context, sequence);
   const broken = kind === 'orphaned' || (kind !== 'variable' && random.chance(0.02));
   return {
     sequence,
-    id: at.ids.idOf(sequence),
+    id: context.ids.idOf(sequence),
     name: calculationName(
       random,
-      datasetIndex === undefined ? undefined : at.datasets[datasetIndex],
+      datasetIndex === undefined ? undefined : context.datasets[datasetIndex],
       kind === 'variable',
     ),
-    owner: userIdAt(at.seed, ownerFor(at.seed, 'calculation owner', sequence)),
+    owner: userIdAt(context.seed, ownerFor(context.seed, 'calculation owner', sequence)),
     lastModified: created + Math.floor(random.next() ** 3 * Math.max(0, SEEDED_UNTIL_MS - created)),
     created,
     global: random.chance(0.03),
     locked: random.chance(0.04),
     legacyId: `calculation_${random.uuid()}`,
     status: broken ? 'INVALID' : 'VALID',
-    links: linksOf(at, random, kind, datasetIndex),
+    links: linksOf(context, random, kind, datasetIndex),
     archived: random.chance(0.06),
     hidden: random.chance(0.03),
     variable: kind === 'variable',
     cacheWindow: random.chance(0.7) ? 'non_dynamic' : 'day',
     datasetIndex,
-    references: referencesOf(at, sequence, kind),
+    references: referencesOf(context, sequence, kind),
     expression: undefined,
   };
 }
@@ -203,49 +213,53 @@ function drawKind(random: Random): Kind {
   return draw < 0.98 ? 'variable' : 'orphaned';
 }
 
-function createdMs(at: Surroundings, sequence: number): number {
-  return sequence < at.seeded ? seededCreationMs(at.seed, sequence, at.seeded) : SEEDED_UNTIL_MS;
+function createdMs(context: SeedContext, sequence: number): number {
+  return sequence < context.seeded
+    ? seededCreationMs(context.seed, sequence, context.seeded)
+    : SEEDED_UNTIL_MS;
 }
 
-const kindOf = (at: Surroundings, sequence: number): Kind =>
-  at.datasets.length === 0 ? 'free' : drawKind(randomFor(at.seed, 'calculation', sequence));
+const kindOf = (context: SeedContext, sequence: number): Kind =>
+  context.datasets.length === 0 ? 'free' : drawKind(randomFor(context.seed, 'calculation', sequence));
 
-/** What the formula of a calculation refers to, without drawing all of the calculation. */
-const seededReferences = (at: Surroundings, sequence: number): readonly Reference[] =>
-  refers(at.seed, sequence) ? referencesOf(at, sequence, kindOf(at, sequence)) : [];
+/** What the formula of a calculation refers to, without drawing the rest of the calculation. */
+const seededReferences = (context: SeedContext, sequence: number): readonly Reference[] =>
+  hasReferences(context.seed, sequence) ? referencesOf(context, sequence, kindOf(context, sequence)) : [];
 
 /**
- * References to older calculations, so that they may nest but form no cycle. Some of these refer to others,
- * some are variables.
+ * Draws references. They lead only to older calculations, so they may nest but form no cycle. Some of these
+ * calculations have references of their own, some are variables.
  */
-function referencesOf(at: Surroundings, sequence: number, kind: Kind): readonly Reference[] {
-  if (kind !== 'on-dataset' || !refers(at.seed, sequence)) return [];
-  let target = Math.floor(drawFor(at.seed, 'refers to', sequence) * sequence);
-  const draw = drawFor(at.seed, 'refers to a kind', sequence);
+function referencesOf(context: SeedContext, sequence: number, kind: Kind): readonly Reference[] {
+  if (kind !== 'on-dataset' || !hasReferences(context.seed, sequence)) return [];
+  let target = Math.floor(drawFor(context.seed, 'refers to', sequence) * sequence);
+  const draw = drawFor(context.seed, 'refers to a kind', sequence);
   const fits = (each: number) =>
-    draw < 0.3 ? refers(at.seed, each) : draw >= 0.4 || kindOf(at, each) === 'variable';
+    draw < 0.3 ? hasReferences(context.seed, each) : draw >= 0.4 || kindOf(context, each) === 'variable';
   while (target > 0 && !fits(target)) target -= 1;
   if (target === 0) return [];
-  const isVariable = kindOf(at, target) === 'variable';
-  return [{ kind: isVariable ? 'variable' : 'calculation', id: at.ids.idOf(target), valid: 'VALID' }];
+  const isVariable = kindOf(context, target) === 'variable';
+  return [{ kind: isVariable ? 'variable' : 'calculation', id: context.ids.idOf(target), valid: 'VALID' }];
 }
 
-function refers(seed: number, sequence: number): boolean {
+function hasReferences(seed: number, sequence: number): boolean {
   return drawFor(seed, 'refers', sequence) < 0.05;
 }
 
-/** The links to datasets and cards. The table adds which calculations refer to this one. */
+/** The links to datasets and cards. The table adds links to the calculations that refer to this one. */
 function linksOf(
-  at: Surroundings,
+  context: SeedContext,
   random: Random,
   kind: Kind,
   datasetIndex: number | undefined,
 ): readonly Link[] {
   if (kind === 'orphaned')
-    return [link('DATA_SOURCE', goneDatasetId(at.seed, random), true, 'ILLEGAL_REFERENCE')];
+    return [link('DATA_SOURCE', goneDatasetId(context.seed, random), true, 'ILLEGAL_REFERENCE')];
   if (datasetIndex === undefined) return [];
-  const links = [link('DATA_SOURCE', at.datasets[datasetIndex]?.id ?? '', kind === 'on-dataset', 'VALID')];
-  const cards = at.cardsOf(datasetIndex);
+  const links = [
+    link('DATA_SOURCE', context.datasets[datasetIndex]?.id ?? '', kind === 'on-dataset', 'VALID'),
+  ];
+  const cards = context.cardsOf(datasetIndex);
   const uses = cards.length === 0 ? 0 : kind === 'on-card' ? 1 : Math.floor(random.next() ** 2 * 4);
   for (let use = 0; use < Math.min(uses, cards.length); use += 1) {
     const card = cards[(random.below(cards.length) + use) % cards.length];
@@ -263,7 +277,7 @@ function cardLinkId({ row, rootId }: SeededCard): string {
   return rootId === undefined ? `${row.id}:${row.id % 9_973}` : `dr:${row.id}:${rootId}`;
 }
 
-/** Records from one import share their creation time: blocks of these sizes, with these chances. */
+/** Imports: with probability `chance`, a block of `size` consecutive records shares one creation time. */
 const IMPORTS = [
   { size: 256, chance: 0.03 },
   { size: 16, chance: 0.12 },
@@ -284,30 +298,35 @@ function momentOf(seed: number, sequence: number, seeded: number): number {
 }
 
 const FIRST_ID = 1_003;
-const GAP = 37;
+const ID_GAP = 37;
 /**
- * The first of these ids. It is odd, like every id above it: up to 2^54, a JavaScript number rounds each
- * of these ids to another number.
+ * The lowest id above 2^53. It is odd, like every id above it: up to 2^54, a JavaScript number rounds each of these ids
+ * to another number.
  */
-const BIG_BASE = 2n ** 53n + 1n;
-const BIG_GAP = 1_010;
-/** One in this number of seeded records has an id above 2^53; at least three have one. */
-const BIG_SHARE = 4_000;
+const FIRST_BIG_ID = 2n ** 53n + 1n;
+const BIG_ID_GAP = 1_010;
+/** One seeded record in this many has an id above 2^53; at least three have one. */
+const RECORDS_PER_BIG_ID = 4_000;
 
-/** The ids in the order of creation: ascending, with gaps. The ids of the last seeded and of all added records are above 2^53. */
+/**
+ * Creates the ids, which ascend in the order of creation, with gaps. The ids of the last seeded records and of all
+ * added records are above 2^53.
+ */
 function createCalculationIds(seed: number, seeded: number) {
-  const big = seeded < 3 ? 0 : Math.max(3, Math.floor(seeded / BIG_SHARE));
+  const big = seeded < 3 ? 0 : Math.max(3, Math.floor(seeded / RECORDS_PER_BIG_ID));
   const firstBig = seeded - big;
   const offset = (sequence: number, gap: number) =>
     Math.floor(drawFor(seed, 'calculation id', sequence) * gap);
   const idOf = (sequence: number) => {
-    if (sequence < firstBig) return String(FIRST_ID + sequence * GAP + offset(sequence, GAP));
-    return String(BIG_BASE + BigInt((sequence - firstBig) * BIG_GAP + 2 * offset(sequence, BIG_GAP / 2)));
+    if (sequence < firstBig) return String(FIRST_ID + sequence * ID_GAP + offset(sequence, ID_GAP));
+    return String(
+      FIRST_BIG_ID + BigInt((sequence - firstBig) * BIG_ID_GAP + 2 * offset(sequence, BIG_ID_GAP / 2)),
+    );
   };
   const guess = (id: bigint) =>
-    id >= BIG_BASE
-      ? firstBig + Number((id - BIG_BASE) / BigInt(BIG_GAP))
-      : Math.floor((Number(id) - FIRST_ID) / GAP);
+    id >= FIRST_BIG_ID
+      ? firstBig + Number((id - FIRST_BIG_ID) / BigInt(BIG_ID_GAP))
+      : Math.floor((Number(id) - FIRST_ID) / ID_GAP);
   return {
     idOf,
     sequenceOf(id: string): number | undefined {

@@ -55,7 +55,7 @@ const cases: readonly [string, object, (row: Row) => boolean][] = [
   [
     'datatype',
     { field: 'datatype', value: 'date' },
-    (row) => JSON.parse(formulas.textOf(calculations.get(String(row.id)) ?? middle)).dataType === 'DATE',
+    (row) => JSON.parse(formulas.recordOf(calculations.get(String(row.id)) ?? middle)).dataType === 'DATE',
   ],
   ['function', { field: 'function', value: 'datediff' }, (row) => /\bdatediff\(/i.test(expressionOf(row))],
   ['global', { field: 'global' }, ({ global }) => global],

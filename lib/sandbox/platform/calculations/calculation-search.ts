@@ -10,6 +10,9 @@ type CalculationQuery = {
   readonly hidden?: ReadonlySet<number>;
 };
 
+/**
+ * Returns the sequence numbers of a page of calculations, and the number of all matches; or why the query is refused.
+ */
 export type CalculationSearch = (
   query: CalculationQuery,
 ) =>
@@ -20,11 +23,11 @@ export type CalculationSearch = (
 export function createCalculationSearch(table: CalculationTable, facts: FilterFacts): CalculationSearch {
   let cached: { readonly key: string; readonly sequences: readonly number[] } | undefined;
 
-  const narrowed = (sorted: readonly number[], query: CalculationQuery, filters: readonly Matches[]) => {
+  const filtered = (sorted: readonly number[], query: CalculationQuery, filters: readonly Matches[]) => {
     if (filters.length === 0 && query.name === '') return sorted;
     const key = JSON.stringify(
       [table.version(), query.filters, query.name, query.sort.field.toLowerCase()],
-      digits,
+      bigintToString,
     );
     if (cached?.key === key) return cached.sequences;
     const name = query.name.toLowerCase();
@@ -41,10 +44,10 @@ export function createCalculationSearch(table: CalculationTable, facts: FilterFa
     const unknown = results.find((result) => result.kind === 'unknown');
     if (unknown !== undefined) return { kind: 'refused', message: `unknown filter field ${unknown.field}` };
     const filters = results.flatMap((result) => (result.kind === 'filter' ? [result.matches] : []));
-    const hits = narrowed(sorted, query, filters);
+    const hits = filtered(sorted, query, filters);
     const { hidden } = query;
-    const shown = hidden === undefined ? hits : hits.filter((sequence) => !hidden.has(sequence));
-    return { kind: 'page', totalHits: hits.length, sequences: slice(shown, query) };
+    const visible = hidden === undefined ? hits : hits.filter((sequence) => !hidden.has(sequence));
+    return { kind: 'page', totalHits: hits.length, sequences: slice(visible, query) };
   };
 }
 
@@ -66,7 +69,7 @@ function slice(hits: readonly number[], { sort, offset, limit }: CalculationQuer
   return hits.slice(Math.max(0, hits.length - offset - limit), Math.max(0, hits.length - offset)).reverse();
 }
 
-const digits = (_key: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+const bigintToString = (_key: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
 
 type CalculationFilter = {
   readonly field: string;
@@ -83,7 +86,7 @@ type Matches = (calculation: Calculation) => boolean;
 
 /**
  * Creates the filter for a field. `not` before the field's name negates it (`notArchived`, `not archived`).
- * Without a value, every value matches.
+ * A filter without a value matches every record that has a value.
  */
 function calculationFilter(
   filter: CalculationFilter,
@@ -106,47 +109,47 @@ function acceptedValues({ value, idList }: CalculationFilter): readonly string[]
     .flatMap((each) => (each === undefined || each === null ? [] : [String(each)]));
 }
 
-type Field = (wanted: readonly string[], facts: FilterFacts) => Matches;
+type Field = (values: readonly string[], facts: FilterFacts) => Matches;
 
 const flag =
   (read: Matches): Field =>
-  (wanted) =>
+  ([value]) =>
   (calculation) =>
-    read(calculation) === (wanted[0]?.toLowerCase() !== 'false');
+    read(calculation) === (value?.toLowerCase() !== 'false');
 
-/** Compares texts ignoring case. If no text is requested, every value matches. */
-const texts =
+/** Compares strings, ignoring case. If no value is requested, every record that has a value matches. */
+const strings =
   (read: (calculation: Calculation, facts: FilterFacts) => readonly string[]): Field =>
-  (wanted, facts) => {
-    const lowered = new Set(wanted.map((each) => each.toLowerCase()));
+  (requested, facts) => {
+    const lowered = new Set(requested.map((each) => each.toLowerCase()));
     return (calculation) => {
-      const found = read(calculation, facts);
-      return lowered.size === 0 ? found.length > 0 : found.some((each) => lowered.has(each.toLowerCase()));
+      const values = read(calculation, facts);
+      return lowered.size === 0 ? values.length > 0 : values.some((each) => lowered.has(each.toLowerCase()));
     };
   };
 
-/** Matches times at or after the requested moment, which is epoch milliseconds or ISO text. */
+/** Matches times at or after the requested moment, which is in epoch milliseconds or ISO 8601. */
 const since =
   (read: (calculation: Calculation) => number): Field =>
-  ([wanted]) => {
+  ([moment]) => {
     const fromMs =
-      wanted === undefined
+      moment === undefined
         ? Number.NEGATIVE_INFINITY
-        : /^-?\d+$/.test(wanted)
-          ? Number(wanted)
-          : Date.parse(wanted);
+        : /^-?\d+$/.test(moment)
+          ? Number(moment)
+          : Date.parse(moment);
     return (calculation) => read(calculation) >= fromMs;
   };
 
 const links = (type?: Link['resource']['type']): Field =>
-  texts((calculation) =>
+  strings((calculation) =>
     calculation.links
       .filter(({ resource }) => type === undefined || resource.type === type)
-      .flatMap(({ resource }) => (resource.type === 'CARD' ? cardNames(resource.id) : [resource.id])),
+      .flatMap(({ resource }) => (resource.type === 'CARD' ? cardIds(resource.id) : [resource.id])),
   );
 
-/** The names by which a card matches: the whole id of its link, and each number in it. */
-const cardNames = (id: string): readonly string[] => [
+/** The ids by which a filter finds a card: the whole id of its link, and each number in it. */
+const cardIds = (id: string): readonly string[] => [
   id,
   ...id.split(':').filter((part) => /^\d+$/.test(part)),
 ];
@@ -157,34 +160,34 @@ const FIELDS: Readonly<Record<string, Field>> = {
   active: flag(isActive),
   archived: flag(({ archived }) => archived),
   card: links('CARD'),
-  column: texts((calculation, { expressionOf }) => columnsIn(expressionOf(calculation))),
+  column: strings((calculation, { expressionOf }) => columnsIn(expressionOf(calculation))),
   created: since(({ created }) => created),
   dataset: links('DATA_SOURCE'),
-  datatype: texts((calculation, { dataTypeOf }) => [dataTypeOf(calculation)]),
-  function: texts((calculation, { expressionOf }) => functionsIn(expressionOf(calculation))),
+  datatype: strings((calculation, { dataTypeOf }) => [dataTypeOf(calculation)]),
+  function: strings((calculation, { expressionOf }) => functionsIn(expressionOf(calculation))),
   global: flag(({ global }) => global),
   inactive: flag((calculation) => !isActive(calculation)),
-  legacyid: texts(({ legacyId }) => [legacyId]),
+  legacyid: strings(({ legacyId }) => [legacyId]),
   link: links(),
   locked: flag(({ locked }) => locked),
   modified: since(({ lastModified }) => lastModified),
-  name: (wanted) => (calculation) =>
-    wanted.length === 0 || wanted.some((each) => calculation.name.toLowerCase().includes(each.toLowerCase())),
+  name: (names) => (calculation) =>
+    names.length === 0 || names.some((each) => calculation.name.toLowerCase().includes(each.toLowerCase())),
   nested: flag(({ references }) => references.length > 0),
-  owner: texts(({ owner }) => [String(owner)]),
-  status: texts(({ status }) => [status]),
+  owner: strings(({ owner }) => [String(owner)]),
+  status: strings(({ status }) => [status]),
   variable: flag(({ variable }) => variable),
 };
 
 /*
- * Finds words without parsing, which would take seconds for all formulas. It is exact for functions and
- * columns.
+ * Functions and columns are found with a regular expression, since parsing all formulas would take seconds. The result
+ * is the same.
  */
 
 const WORDS = /'(?:[^'\\]|\\.|'')*'|--[^\n]*|\/\*[\s\S]*?\*\/|`([^`]*)`|([A-Za-z_]\w*)\s*(?=\()/g;
 
 /** Words that may precede a parenthesis without being functions. */
-const NO_FUNCTION = new Set(
+const KEYWORDS = new Set(
   'IN AND OR NOT THEN ELSE WHEN CASE BY ADD REMOVE OVER FIXED LIKE DISTINCT INTERVAL'.split(' '),
 );
 
@@ -199,5 +202,5 @@ function functionsIn(formula: string): readonly string[] {
   const names = [...formula.matchAll(WORDS)].flatMap(([, , name]) =>
     name === undefined ? [] : [name.toUpperCase()],
   );
-  return [...new Set(names)].filter((name) => !NO_FUNCTION.has(name));
+  return [...new Set(names)].filter((name) => !KEYWORDS.has(name));
 }

@@ -11,14 +11,16 @@ type TableOptions = {
   readonly now: () => number;
 };
 
+/** The table of all calculations. */
 export type CalculationTable = ReturnType<typeof createCalculationTable>;
 
 /**
- * Creates the table of all calculations that exist now, by the sequence number of their creation or by the digits of
- * their ids. It stores only differences from the drawn records: a million calculations take a few bytes each.
+ * Creates the table of all calculations that exist now. A calculation is found by the sequence number of its creation
+ * or by the digits of its id. Only differences from the drawn records are stored: a million calculations take a few
+ * bytes each.
  */
 export function createCalculationTable(options: TableOptions) {
-  const state = seededState(options);
+  const state = createState(options);
   const { live, at, names, rows, lifetimes } = state;
   return {
     size: () => live.length,
@@ -30,8 +32,12 @@ export function createCalculationTable(options: TableOptions) {
     },
     /** The calculation with this sequence number, even if it was deleted. */
     at,
+    /** The sequence numbers of all calculations, in the order of ids. */
     byId: (): readonly number[] => live,
-    /** All calculations by name; case does not matter. Equal names are in the order of ids. */
+    /**
+     * The sequence numbers of all calculations, in the order of names, ignoring case. Equal names are in the order of
+     * ids.
+     */
     byName: names.sequences,
     /** The JSON of the search row, in UTF-8. */
     row: rows.row,
@@ -39,7 +45,7 @@ export function createCalculationTable(options: TableOptions) {
     change: (id: string, changes: CalculationChanges) => change(state, id, changes),
     delete: (id: string) => remove(state, id),
     addedAfter: lifetimes.addedAfter,
-    /** The ids that existed before `fromMs` and still existed after `toMs`, ascending, by the table's clock. */
+    /** The ids of the calculations that existed before `fromMs` and still existed after `toMs`, ascending. */
     livedThrough: (fromMs: number, toMs: number): readonly string[] =>
       lifetimes
         .livedThrough(live, fromMs, toMs)
@@ -48,23 +54,23 @@ export function createCalculationTable(options: TableOptions) {
   };
 }
 
-type State = ReturnType<typeof seededState>;
+type State = ReturnType<typeof createState>;
 
-function seededState({ seeded, idOf, sequenceOf, draw, references, now }: TableOptions) {
+function createState({ seeded, idOf, sequenceOf, draw, references, now }: TableOptions) {
   const live = Array.from({ length: seeded }, (_, sequence) => sequence);
   const changed = new Map<number, CalculationChanges>();
-  const users = createReferenceIndex(seeded, references);
+  const referrers = createReferenceIndex(seeded, references);
   const at = (sequence: number): Calculation => {
     const stored = { ...draw(sequence), ...changed.get(sequence) };
-    const uses = users
-      .usersOf(stored.id)
-      .map(([user, valid]): Link => link('FUNCTION_TEMPLATE', idOf(user), false, valid));
-    return uses.length === 0 ? stored : { ...stored, links: [...stored.links, ...uses] };
+    const referrerLinks = referrers
+      .referrersOf(stored.id)
+      .map(([referrer, valid]): Link => link('FUNCTION_TEMPLATE', idOf(referrer), false, valid));
+    return referrerLinks.length === 0 ? stored : { ...stored, links: [...stored.links, ...referrerLinks] };
   };
   return {
     live,
     changed,
-    users,
+    referrers,
     at,
     lifetimes: createLifetimes<number>(),
     rows: createRowCache((sequence) => rowText(at(sequence))),
@@ -79,14 +85,14 @@ function seededState({ seeded, idOf, sequenceOf, draw, references, now }: TableO
   };
 }
 
-/** Adds a calculation with the next higher id, created now, but never before the one before. */
+/** Adds a calculation with the next higher id, created now, but never earlier than the previous calculation. */
 function add(state: State): Calculation {
   const { live, names, lifetimes, at, now } = state;
   const sequence = state.next;
   const created = Math.max(now(), sequence === 0 ? 0 : at(sequence - 1).created);
   state.next += 1;
   const references = at(sequence).references.filter(({ id }) => liveSequence(state, id) !== undefined);
-  refer(state, sequence, [], references);
+  updateReferences(state, sequence, [], references);
   const added = put(state, sequence, { created, lastModified: created, references });
   live.push(sequence);
   names.changed(sequence);
@@ -94,13 +100,15 @@ function add(state: State): Calculation {
   return added;
 }
 
-/** Changes a calculation, and increases `lastModified` by at least 1. Undefined if it does not exist. */
+/** Changes a calculation, and increases `lastModified` by at least 1. Returns undefined if it does not exist. */
 function change(state: State, id: string, changes: CalculationChanges): Calculation | undefined {
   const { names, at, now } = state;
   const sequence = liveSequence(state, id);
   if (sequence === undefined) return undefined;
   const lastModified = Math.max(now(), at(sequence).lastModified + 1);
-  if (changes.references !== undefined) refer(state, sequence, at(sequence).references, changes.references);
+  if (changes.references !== undefined) {
+    updateReferences(state, sequence, at(sequence).references, changes.references);
+  }
   names.changed(sequence);
   return put(state, sequence, { ...changes, lastModified });
 }
@@ -109,7 +117,7 @@ function remove(state: State, id: string): boolean {
   const { live, names, rows, lifetimes, now } = state;
   const sequence = liveSequence(state, id);
   if (sequence === undefined) return false;
-  refer(state, sequence, state.at(sequence).references, []);
+  updateReferences(state, sequence, state.at(sequence).references, []);
   state.version += 1;
   names.changed(sequence);
   live.splice(live.indexOf(sequence), 1);
@@ -126,14 +134,17 @@ function put(state: State, sequence: number, changes: CalculationChanges): Calcu
   return at(sequence);
 }
 
-/** Adds links to the rows of the calculations that a formula refers to: the links name the calculation of the formula. */
-function refer(
-  { users, rows, sequenceOf }: State,
+/**
+ * Replaces the references of a formula. The rows of the calculations to which it refers, or no longer refers, are
+ * printed again, since they have a link to the calculation of the formula.
+ */
+function updateReferences(
+  { referrers, rows, sequenceOf }: State,
   sequence: number,
   before: readonly Reference[],
   after: readonly Reference[],
 ): void {
-  for (const id of users.set(sequence, before, after)) {
+  for (const id of referrers.set(sequence, before, after)) {
     const target = sequenceOf(id);
     if (target !== undefined) rows.drop(target);
   }
@@ -145,7 +156,7 @@ function liveSequence({ sequenceOf, lifetimes, next }: State, id: string): numbe
 }
 
 /** Maximum rows in the cache: a million rows of 700 bytes would be too much. */
-const CACHED_ROWS = 65_536;
+const MAX_CACHED_ROWS = 65_536;
 
 function createRowCache(print: (sequence: number) => string) {
   const rows = new Map<number, Uint8Array>();
@@ -153,7 +164,7 @@ function createRowCache(print: (sequence: number) => string) {
     row(sequence: number): Uint8Array {
       const cached = rows.get(sequence);
       if (cached !== undefined) return cached;
-      if (rows.size >= CACHED_ROWS) rows.clear();
+      if (rows.size >= MAX_CACHED_ROWS) rows.clear();
       const row = Buffer.from(print(sequence));
       rows.set(sequence, row);
       return row;
@@ -162,7 +173,7 @@ function createRowCache(print: (sequence: number) => string) {
   };
 }
 
-/** The calculations by name; they are sorted when they are next read after a change. */
+/** Creates the order of calculations by name. After a change, they are sorted when the order is next read. */
 function createNameOrder(nameOf: (sequence: number) => string, live: () => readonly number[]) {
   const lowered: string[] = [];
   let sorted: readonly number[] | undefined;
@@ -185,32 +196,38 @@ function createNameOrder(nameOf: (sequence: number) => string, live: () => reado
 const compareTexts = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * Creates an index of references by the calculation to which they refer. References are read from the formulas once,
+ * Creates an index that finds the calculations that refer to a calculation. References are read from the formulas once,
  * and updated when a formula changes.
  */
 function createReferenceIndex(seeded: number, referencesOf: (sequence: number) => readonly Reference[]) {
   let byTarget: Map<string, Map<number, Link['valid']>> | undefined;
 
-  const add = (users: Map<string, Map<number, Link['valid']>>, user: number, all: readonly Reference[]) => {
-    for (const { id, valid } of all) {
-      const ofTarget = users.get(id) ?? new Map<number, Link['valid']>();
-      users.set(id, ofTarget.set(user, valid));
+  const add = (
+    target: Map<string, Map<number, Link['valid']>>,
+    referrer: number,
+    references: readonly Reference[],
+  ) => {
+    for (const { id, valid } of references) {
+      const ofId = target.get(id) ?? new Map<number, Link['valid']>();
+      target.set(id, ofId.set(referrer, valid));
     }
   };
   const index = () => {
     if (byTarget !== undefined) return byTarget;
     byTarget = new Map();
-    for (let user = 0; user < seeded; user += 1) add(byTarget, user, referencesOf(user));
+    for (let sequence = 0; sequence < seeded; sequence += 1) {
+      add(byTarget, sequence, referencesOf(sequence));
+    }
     return byTarget;
   };
 
   return {
-    /** The calculations that refer to this one, by sequence number in ascending order, with each reference. */
-    usersOf: (id: string) => [...(index().get(id) ?? [])].sort(([a], [b]) => a - b),
-    /** Replaces a calculation's references. Returns the ids of all calculations whose users changed. */
-    set(user: number, before: readonly Reference[], after: readonly Reference[]): ReadonlySet<string> {
-      for (const { id } of before) index().get(id)?.delete(user);
-      add(index(), user, after);
+    /** The sequence numbers of the calculations that refer to this one, ascending, each with its link's `valid`. */
+    referrersOf: (id: string) => [...(index().get(id) ?? [])].sort(([a], [b]) => a - b),
+    /** Replaces the references of a calculation. Returns the ids in the old and the new references. */
+    set(referrer: number, before: readonly Reference[], after: readonly Reference[]): ReadonlySet<string> {
+      for (const { id } of before) index().get(id)?.delete(referrer);
+      add(index(), referrer, after);
       return new Set([...before, ...after].map(({ id }) => id));
     },
   };
@@ -218,7 +235,7 @@ function createReferenceIndex(seeded: number, referencesOf: (sequence: number) =
 
 /**
  * Where a calculation is saved or used. As on the platform, a FUNCTION_TEMPLATE in a search row is a calculation whose
- * formula names this one; the calculations that its own formula names are in `functionTemplateDependencies`.
+ * formula refers to this one; the calculations to which its own formula refers are in `functionTemplateDependencies`.
  */
 export type Link = {
   readonly resource: { readonly type: 'DATA_SOURCE' | 'CARD' | 'FUNCTION_TEMPLATE'; readonly id: string };
@@ -234,6 +251,7 @@ export type Calculation = {
   readonly id: string;
   readonly name: string;
   readonly owner: number;
+  /** Epoch milliseconds. */
   readonly lastModified: number;
   /** Epoch milliseconds. */
   readonly created: number;
@@ -248,11 +266,11 @@ export type Calculation = {
   readonly cacheWindow: 'day' | 'non_dynamic';
   readonly datasetIndex: number | undefined;
   readonly references: readonly Reference[];
-  /** The formula if it was set; undefined if not: then it is drawn when it is read. */
+  /** The formula, if it was ever set. Otherwise undefined, and the formula is drawn when it is read. */
   readonly expression: string | undefined;
 };
 
-/** A reference of the formula to another calculation; ILLEGAL_REFERENCE if that calculation is missing. */
+/** A reference of a formula to another calculation; ILLEGAL_REFERENCE if that calculation is missing. */
 export type Reference = { readonly kind: 'calculation' | 'variable'; readonly id: string } & {
   readonly valid: Link['valid'];
 };
@@ -261,7 +279,7 @@ type CalculationChanges = Partial<
   Pick<Calculation, 'name' | 'lastModified' | 'created' | 'status' | 'archived' | 'references' | 'expression'>
 >;
 
-/** The active links of a calculation, in the form of the field `activeLinks`. */
+/** The ids of a calculation's active links, by type, as in the field `activeLinks`. */
 export function activeLinksOf(calculation: Calculation): Readonly<Record<string, readonly string[]>> {
   const active: Record<string, string[]> = {};
   for (const link of calculation.links) {
@@ -294,6 +312,7 @@ function rowText(calculation: Calculation): string {
   return `{"id":${calculation.id},${JSON.stringify(rest).slice(1)}`;
 }
 
+/** Creates a link, which is active if it is valid. */
 export function link(
   type: Link['resource']['type'],
   id: string,

@@ -14,22 +14,25 @@ import {
 
 type Formulas = ReturnType<typeof createFormulas>;
 
-const CACHED_TYPES = 65_536;
+const MAX_CACHED_TYPES = 65_536;
 
 /** Whether a calculation ever had a dataset; a deleted dataset counts. */
 const hasDataset = ({ links }: Pick<Calculation, 'links'>): boolean =>
   links.some(({ resource }) => resource.type === 'DATA_SOURCE');
 
-/** The formulas of all calculations. Formulas that were never set are drawn and analysed only when needed. */
+/**
+ * Creates access to the formulas of all calculations. A formula that was never set is drawn and analyzed only when
+ * needed.
+ */
 export function createFormulas(seed: number, datasets: readonly Dataset[]) {
   const types = new Map<string, string>();
   const columnsOf = ({ datasetIndex }: Calculation) =>
     datasetIndex === undefined ? undefined : datasets[datasetIndex]?.columns;
   const expressionOf = (calculation: Calculation) =>
-    calculation.expression ?? formulaText({ seed, calculation, columns: columnsOf(calculation) });
+    calculation.expression ?? drawFormula({ seed, calculation, columns: columnsOf(calculation) });
 
   const factsOf = (calculation: Calculation, expression: string) => {
-    // A deleted dataset has no columns; a calculation that never had a dataset cannot lack any.
+    // With a deleted dataset, every column is missing; without any dataset, no column can be missing.
     return formulaFacts(expression, columnsOf(calculation) ?? (hasDataset(calculation) ? [] : undefined));
   };
 
@@ -40,14 +43,15 @@ export function createFormulas(seed: number, datasets: readonly Dataset[]) {
       const expression = expressionOf(calculation);
       const shape = shapeOf(expression, columnsOf(calculation));
       const dataType = types.get(shape) ?? factsOf(calculation, expression).dataType;
-      if (types.size >= CACHED_TYPES) types.clear();
+      if (types.size >= MAX_CACHED_TYPES) types.clear();
       types.set(shape, dataType);
       return dataType;
     },
-    textOf(calculation: Calculation): string {
+    /** The JSON of the whole record. */
+    recordOf(calculation: Calculation): string {
       const expression = expressionOf(calculation);
-      return calculationText(
-        { ...calculation, links: [...calculation.links, ...ownUses(calculation)] },
+      return printCalculation(
+        { ...calculation, links: [...calculation.links, ...referenceLinks(calculation)] },
         expression,
         factsOf(calculation, expression),
         activeLinksOf(calculation),
@@ -56,7 +60,7 @@ export function createFormulas(seed: number, datasets: readonly Dataset[]) {
   };
 }
 
-/** Formulas of the same shape have the same data type. */
+/** A formula with its columns' types instead of their names: formulas of the same shape have the same data type. */
 function shapeOf(expression: string, columns: readonly Column[] | undefined): string {
   return expression.replaceAll(
     /`([^`]*)`/g,
@@ -64,6 +68,7 @@ function shapeOf(expression: string, columns: readonly Column[] | undefined): st
   );
 }
 
+/** Stores a formula, and the references and the status that it leads to. Returns the JSON of the whole record. */
 export function updateFormula(
   table: CalculationTable,
   formulas: Formulas,
@@ -76,7 +81,7 @@ export function updateFormula(
     readonly strict: boolean;
   },
 ):
-  | { readonly kind: 'updated'; readonly text: string }
+  | { readonly kind: 'updated'; readonly record: string }
   | { readonly kind: 'not-found' }
   | { readonly kind: 'refused'; readonly message: string } {
   const before = table.get(request.id);
@@ -84,17 +89,17 @@ export function updateFormula(
   const facts = formulas.factsOf(before, request.expression);
   if (request.strict && facts.objection !== undefined) return { kind: 'refused', message: facts.objection };
   const references = checkedReferences(table, request.id, facts);
-  const isWhole = references.every(({ valid }) => valid === 'VALID');
+  const areAllValid = references.every(({ valid }) => valid === 'VALID');
   const after = table.change(request.id, {
     expression: request.expression,
     references,
-    status: isWhole ? facts.status : 'INVALID',
+    status: areAllValid ? facts.status : 'INVALID',
   });
-  return after === undefined ? { kind: 'not-found' } : { kind: 'updated', text: formulas.textOf(after) };
+  return after === undefined ? { kind: 'not-found' } : { kind: 'updated', record: formulas.recordOf(after) };
 }
 
-/** The links to what the formula refers to: the full record has these links, a search row does not. */
-const ownUses = ({ references }: Calculation): readonly Link[] =>
+/** The links to what the formula refers to: the whole record has these links, a search row does not. */
+const referenceLinks = ({ references }: Calculation): readonly Link[] =>
   references.map(({ id, valid }) => link('FUNCTION_TEMPLATE', id, false, valid));
 
 /** Checks references: they may nest, but must not form a cycle. */
@@ -109,6 +114,7 @@ function checkedReferences(
   });
 }
 
+/** Whether the references of calculation `from` lead to calculation `id`, directly or indirectly. */
 function leadsTo(table: CalculationTable, from: string, id: string): boolean {
   const reached = new Set([from]);
   for (const each of reached) for (const next of table.get(each)?.references ?? []) reached.add(next.id);
@@ -118,7 +124,7 @@ function leadsTo(table: CalculationTable, from: string, id: string): boolean {
 type FormulaFacts = ReturnType<typeof formulaFacts>;
 
 /**
- * What the platform reports about a formula (contract 2.1), with the columns of its dataset. Without a dataset, unknown
+ * What the platform reports about a formula (contract 2.1). `columns` are those of its dataset; if undefined, unknown
  * columns are not an error.
  */
 function formulaFacts(expression: string, columns: readonly Column[] | undefined) {
@@ -142,13 +148,13 @@ function formulaFacts(expression: string, columns: readonly Column[] | undefined
     analytic,
     nonAggregatedColumns,
     references,
-    /** Why `strict` refuses the formula. */
+    /** Why an update with `strict` refuses the formula; undefined if it is valid. */
     objection,
   };
 }
 
 /** The JSON of a whole calculation: every field of contract 2.1 in order, ids as integers with all their digits. */
-function calculationText(
+function printCalculation(
   calculation: Calculation,
   expression: string,
   facts: FormulaFacts,
@@ -185,8 +191,8 @@ function calculationText(
   });
 }
 
-/** The text of a realistic formula; an INVALID one does not parse, or names a missing column. */
-function formulaText({
+/** Draws a realistic formula. One that is INVALID does not parse, or uses a missing column. */
+function drawFormula({
   seed,
   calculation,
   columns,
@@ -196,7 +202,7 @@ function formulaText({
   readonly columns: readonly Column[] | undefined;
 }): string {
   const random = randomFor(seed, 'formula', calculation.sequence);
-  if (calculation.variable) return random.pick(CONSTANTS);
+  if (calculation.variable) return random.pick(VARIABLE_VALUES);
   const picker = columnPicker(random, columns ?? []);
   const [reference] = calculation.references;
   if (columns === undefined && hasDataset(calculation)) return random.pick(FORMULAS)(picker, random);
@@ -205,8 +211,8 @@ function formulaText({
     const name = reference.kind === 'variable' ? 'SERVICE_VARIABLE' : 'SERVICE_BEAST_MODE';
     return `${name}(${reference.id}) / NULLIF(SUM(${isBroken ? GONE_COLUMN : picker.number()}), 0)`;
   }
-  if (isBroken) return random.pick(columns === undefined ? UNPARSABLE : BROKEN)(picker, random);
-  return random.pick(columns === undefined ? FREE : FORMULAS)(picker, random);
+  if (isBroken) return random.pick(columns === undefined ? BROKEN_WITHOUT_COLUMNS : BROKEN)(picker, random);
+  return random.pick(columns === undefined ? WITHOUT_COLUMNS : FORMULAS)(picker, random);
 }
 
 type Draw = (columns: { text(): string; number(): string; date(): string }, random: Random) => string;
@@ -271,14 +277,14 @@ const FORMULAS: readonly Draw[] = [
   ({ number, text }) => `MAX(MAX(${number()}) FIXED (REMOVE ${text()}))`,
 ];
 
-const FREE: readonly Draw[] = [
+const WITHOUT_COLUMNS: readonly Draw[] = [
   () => 'CURRENT_DATE()',
   (_, random) => `${1 + random.below(500)} * 1.19`,
   () => "DATE_FORMAT(NOW(), '%Y-%m-%d')",
   () => "CASE WHEN DAYOFWEEK(CURDATE()) IN (1, 7) THEN 'weekend' ELSE 'weekday' END",
 ];
 
-const UNPARSABLE: readonly Draw[] = [
+const BROKEN_WITHOUT_COLUMNS: readonly Draw[] = [
   () => 'SUM(1',
   () => "CASE WHEN DAYOFWEEK(CURDATE()) = 1 THEN 'x'",
   () => '100 * / 3',
@@ -293,4 +299,4 @@ const BROKEN: readonly Draw[] = [
   () => `SUM(${GONE_COLUMN})`,
 ];
 
-const CONSTANTS = ["'EMEA'", '10', '0.075', "'2025-01-01'", "'€'"] as const;
+const VARIABLE_VALUES = ["'EMEA'", '10', '0.075', "'2025-01-01'", "'€'"] as const;

@@ -8,6 +8,7 @@ type FileQuery = FileSelection & {
   readonly next?: string | undefined;
 };
 
+/** Returns a page of the files that match a query, or why the query is refused. */
 export type SearchFiles = (
   query: FileQuery,
   flaws?: {
@@ -15,7 +16,7 @@ export type SearchFiles = (
     readonly hidden?: ReadonlySet<string>;
     /** `empty-page`: the page has no rows. `repeat`: it begins with the last row of the previous page. */
     readonly anomaly?: AnomalyKind | undefined;
-    /** A number that makes the cursor of an empty page different from others. */
+    /** A number that makes the cursor of an empty page different from all others. */
     readonly nonce?: number;
   },
 ) =>
@@ -23,8 +24,8 @@ export type SearchFiles = (
       readonly kind: 'page';
       readonly rows: readonly FileRow[];
       /**
-       * The cursor of the next page; null if there are no rows. As on the real platform, the last page has
-       * the cursor that was sent.
+       * The cursor of the next page. As on the real platform, the last page repeats the cursor that was sent. Null if
+       * the page has no rows, and on a last page that is also the first.
        */
       readonly next: string | null;
       readonly offset: number;
@@ -33,12 +34,13 @@ export type SearchFiles = (
   | { readonly kind: 'refused'; readonly message: string };
 
 /**
- * Creates the search of one FileSet, page by page, by sort key. The matching rows are cached until the FileSet changes.
+ * Creates the search of one FileSet. A cursor contains the sort key of the last row, not an offset. The matching rows
+ * are cached until the FileSet changes.
  */
 export function createFileSearch(fileSet: FileSet): SearchFiles {
   let cached: { readonly key: string; readonly rows: readonly FileRow[] } | undefined;
 
-  const selected = (query: FileQuery, matches: Matches, order: FileOrder) => {
+  const matchingRows = (query: FileQuery, matches: Matches, order: FileOrder) => {
     const { limit: _, next: __, ...selection } = query;
     const key = JSON.stringify([fileSet.version(), selection]);
     if (cached?.key !== key) cached = { key, rows: fileSet.rows().filter(matches).sort(order.compare) };
@@ -48,37 +50,38 @@ export function createFileSearch(fileSet: FileSet): SearchFiles {
   return (query, { hidden = NONE, anomaly, nonce = 0 } = {}) => {
     const filter = fileFilter(query);
     if (filter.kind === 'refused') return filter;
-    const ordered = fileOrder(query.fieldSort);
-    if (ordered.kind === 'refused') return ordered;
-    const { order } = ordered;
+    const parsedOrder = fileOrder(query.fieldSort);
+    if (parsedOrder.kind === 'refused') return parsedOrder;
+    const { order } = parsedOrder;
     const after = query.next === undefined ? undefined : readCursor(query.next, order);
     if (query.next !== undefined && after === undefined) {
       return { kind: 'refused', message: 'next: expected a token of this search' };
     }
-    const hits = selected(query, filter.matches, order);
-    const shown = hidden.size === 0 ? hits : hits.filter(({ id }) => !hidden.has(id));
-    const offset = after === undefined || after === 'start' ? 0 : positionAfter(shown, after, order);
+    const hits = matchingRows(query, filter.matches, order);
+    const visible = hidden.size === 0 ? hits : hits.filter(({ id }) => !hidden.has(id));
+    const offset = after === undefined || after === 'start' ? 0 : positionAfter(visible, after, order);
     const page = { kind: 'page', offset, total: hits.length } as const;
     if (anomaly === 'empty-page') return { ...page, rows: [], next: freshCursor(query.next, order, nonce) };
     const first = anomaly === 'repeat' ? Math.max(0, offset - 1) : offset;
-    const rows = shown.slice(first, offset + query.limit);
-    return { ...page, rows, next: nextOf(rows, shown.length - first, query.next, order) };
+    const rows = visible.slice(first, offset + query.limit);
+    return { ...page, rows, next: nextCursor(rows, visible.length - first, query.next, order) };
   };
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-function nextOf(
+function nextCursor(
   rows: readonly FileRow[],
-  left: number,
+  remaining: number,
   sent: string | undefined,
   order: FileOrder,
 ): string | null {
   const last = rows.at(-1);
   if (last === undefined) return null;
-  return left > rows.length ? cursorOf(last, order) : (sent ?? null);
+  return remaining > rows.length ? cursorOf(last, order) : (sent ?? null);
 }
 
+/** The index of the first row after a sort key, by binary search. */
 function positionAfter(rows: readonly FileRow[], key: SortKey, order: FileOrder): number {
   let low = 0;
   let high = rows.length;
@@ -96,13 +99,13 @@ function cursorOf(row: SortKey, { fields }: FileOrder): string {
   return Buffer.from(JSON.stringify([shapeOf({ fields }), key])).toString('base64url');
 }
 
-/** A cursor that no page has returned before. */
+/** A cursor that no page has returned before, for the same position as `token`. */
 function freshCursor(token: string | undefined, { fields }: FileOrder, nonce: number): string {
   const [shape, key] = token === undefined ? [shapeOf({ fields }), null] : partsOf(token);
   return Buffer.from(JSON.stringify([shape, key, nonce])).toString('base64url');
 }
 
-/** Parses a cursor. `start` stands for all rows. Undefined if it is not a cursor of this order. */
+/** Parses a cursor. `start` is the position before all rows. Undefined if it is not a cursor of this order. */
 function readCursor(token: string, { fields }: FileOrder): SortKey | 'start' | undefined {
   try {
     const [shape, key] = partsOf(token);
@@ -117,6 +120,7 @@ function readCursor(token: string, { fields }: FileOrder): SortKey | 'start' | u
 const partsOf = (token: string) =>
   JSON.parse(Buffer.from(token, 'base64url').toString('utf8')) as [unknown, unknown];
 
+/** An order as a string, such as `path+,id+`. */
 function shapeOf({ fields }: Pick<FileOrder, 'fields'>): string {
   return fields.map(({ field, descending }) => `${field}${descending ? '-' : '+'}`).join();
 }
@@ -177,7 +181,7 @@ function comparison(fields: FileOrder['fields']): FileOrder['compare'] {
   };
 }
 
-/** Compares values: nulls come first; numbers are compared as numbers, texts by UTF-16 code units. */
+/** Compares values: nulls come first; numbers are compared as numbers, strings by UTF-16 code units. */
 function compareValues(a: string | number | null, b: string | number | null): number {
   if (a === b) return 0;
   if (a === null) return -1;
@@ -220,11 +224,13 @@ function fileFilter(
     ...(selection.filters ?? []).map(fieldTest),
     ...(selection.dateFilters ?? []).map(dateTest),
   ];
-  const wrong = tests.find((test) => typeof test === 'string');
-  if (wrong !== undefined) return { kind: 'refused', message: wrong };
+  const message = tests.find((test) => typeof test === 'string');
+  if (message !== undefined) return { kind: 'refused', message };
   const valid = tests.filter((test) => typeof test !== 'string');
   return { kind: 'filter', matches: (row) => valid.every((test) => test(row)) };
 }
+
+/* Each of these returns the test of a row, or a message that says why the filter is refused. */
 
 function directoryTest(directoryPath: string, immediateChildren: boolean): Matches {
   const trimmed = directoryPath.replaceAll(/^\/+|\/+$/g, '');
@@ -244,29 +250,29 @@ function fieldTest({ field, value, not = false, operator }: FieldFilter): Matche
   return (row) => compare(row[name], value) !== not;
 }
 
-type Compare = (cell: FileRow[keyof FileRow], wanted: readonly string[]) => boolean;
+type Compare = (cell: FileRow[keyof FileRow], values: readonly string[]) => boolean;
 
-const isAnyOf: Compare = (cell, wanted) => cell !== null && wanted.includes(String(cell));
+const isAnyOf: Compare = (cell, values) => cell !== null && values.includes(String(cell));
 
 /** Compares numbers as numbers, everything else by UTF-16 code units. A null is neither above nor below anything. */
-const ordered =
+const byOrder =
   (holds: (order: number) => boolean): Compare =>
-  (cell, [wanted = '']) => {
+  (cell, [value = '']) => {
     if (cell === null) return false;
-    if (typeof cell === 'number') return holds(cell - Number(wanted));
-    return holds(cell < wanted ? -1 : cell > wanted ? 1 : 0);
+    if (typeof cell === 'number') return holds(cell - Number(value));
+    return holds(cell < value ? -1 : cell > value ? 1 : 0);
   };
 
 const OPERATORS: Readonly<Record<string, Compare>> = {
   EQUALS: isAnyOf,
   IN: isAnyOf,
-  LIKE: (cell, wanted) =>
-    cell !== null && wanted.some((each) => String(cell).toLowerCase().includes(each.toLowerCase())),
+  LIKE: (cell, values) =>
+    cell !== null && values.some((each) => String(cell).toLowerCase().includes(each.toLowerCase())),
   IS_NULL: (cell) => cell === null,
-  GREATER_THAN: ordered((order) => order > 0),
-  GREATER_THAN_OR_EQUAL: ordered((order) => order >= 0),
-  LESS_THAN: ordered((order) => order < 0),
-  LESS_THAN_OR_EQUAL: ordered((order) => order <= 0),
+  GREATER_THAN: byOrder((order) => order > 0),
+  GREATER_THAN_OR_EQUAL: byOrder((order) => order >= 0),
+  LESS_THAN: byOrder((order) => order < 0),
+  LESS_THAN_OR_EQUAL: byOrder((order) => order <= 0),
 };
 
 function dateTest({ field, start, end, not = false }: DateFilter): Matches | string {

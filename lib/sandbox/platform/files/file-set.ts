@@ -2,9 +2,10 @@ import { userIdAt } from '../records/cards.ts';
 import { createLifetimes } from '../records/lifetimes.ts';
 import { itemsOf, type Random, randomFor, SEEDED_FROM_MS, SEEDED_UNTIL_MS } from '../records/random.ts';
 
+/** A FileSet and its rows, which can be added, changed and deleted. */
 export type FileSet = ReturnType<typeof createFileSet>;
 
-/** Creates a FileSet whose first rows are drawn from the seed and its id, when it is first read. */
+/** Creates a FileSet. Its first `seeded` rows are drawn from the seed and its id, when it is first read. */
 export function createFileSet({
   seed,
   id,
@@ -27,38 +28,42 @@ export function createFileSet({
     drawn ??= drawAll(draw, seeded);
     return drawn;
   };
-  const changed = () => {
+  const countChange = () => {
     version += 1;
     list = undefined;
   };
 
   return {
     id,
+    /** Increases with every change. */
     version: () => version,
+    /** All rows, in the order of creation. */
     rows(): readonly FileRow[] {
       list ??= [...byId().values()];
       return list;
     },
+    /** Adds a row that is created now. */
     add(): void {
       const rows = byId();
       const row = draw(next, now());
       next += 1;
       rows.set(row.id, row);
       lifetimes.added(row.id, now());
-      changed();
+      countChange();
     },
     change(fileId: string, changes: Partial<Omit<FileRow, 'id'>>): void {
       const before = byId().get(fileId);
       if (before === undefined) return;
       byId().set(fileId, { ...before, ...changes });
-      changed();
+      countChange();
     },
     delete(fileId: string): void {
       if (!byId().delete(fileId)) return;
       lifetimes.deleted(fileId, now());
-      changed();
+      countChange();
     },
     addedAfter: lifetimes.addedAfter,
+    /** The ids of the rows that existed from `fromMs` to `toMs`. */
     livedThrough: (fromMs: number, toMs: number): readonly string[] =>
       lifetimes.livedThrough(byId().keys(), fromMs, toMs),
   };
@@ -69,20 +74,20 @@ function drawAll(draw: ReturnType<typeof createFileDraw>, count: number): Map<st
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** One in this number of rows is a directory; the first row is one. */
-const ROWS_A_DIRECTORY = 60;
+/** One row in this many is a directory, beginning with the first row. */
+const ROWS_PER_DIRECTORY = 60;
 
 /** Creates the function that draws the rows of one FileSet in the order of creation. Each path occurs once. */
 function createFileDraw(seed: number, fileSetId: string): (sequence: number, createdMs?: number) => FileRow {
   const stream = `file of ${fileSetId}`;
   const directories: string[] = [''];
   const parents: string[] = [''];
-  const taken = new Set<string>();
+  const takenPaths = new Set<string>();
 
   const freePath = (directory: string, stem: string, ending: string) => {
     let path = `${directory}/${stem}${ending}`;
-    for (let copy = 2; taken.has(path); copy += 1) path = `${directory}/${stem} (${copy})${ending}`;
-    taken.add(path);
+    for (let copy = 2; takenPaths.has(path); copy += 1) path = `${directory}/${stem} (${copy})${ending}`;
+    takenPaths.add(path);
     return path;
   };
 
@@ -101,8 +106,8 @@ function createFileDraw(seed: number, fileSetId: string): (sequence: number, cre
       createdMs: createdMs ?? seededMs(random),
       createdBy: userIdAt(seed, random.below(120)),
     };
-    if (sequence % ROWS_A_DIRECTORY === 0) return drawDirectory(random, facts);
-    const kind = random.pick(KINDS);
+    if (sequence % ROWS_PER_DIRECTORY === 0) return drawDirectory(random, facts);
+    const kind = random.pick(FILE_KINDS);
     const stem = `${random.pick(STEMS)}${random.pick(ENDINGS)}${random.chance(0.6) ? `-${random.below(10_000)}` : ''}`;
     return fileRow(freePath(random.pick(directories), stem, `.${kind.extension}`), kind, random, facts);
   };
@@ -140,8 +145,8 @@ function directoryRow(path: string, { id, createdMs, createdBy }: RowFacts): Fil
   };
 }
 
-function fileRow(path: string, kind: (typeof KINDS)[number], random: Random, facts: RowFacts): FileRow {
-  const algorithm = random.pick(HASHES);
+function fileRow(path: string, kind: (typeof FILE_KINDS)[number], random: Random, facts: RowFacts): FileRow {
+  const algorithm = random.pick(HASH_ALGORITHMS);
   const index = random.pick(INDEX_STATES);
   return {
     id: facts.id,
@@ -169,7 +174,7 @@ const STEMS = itemsOf`report|invoice|scan|contract|notes|photo|Rechnung|présent
 
 const ENDINGS = ['', '_final', ' v2', '-EMEA', '_2024', ' copy', '.signed'] as const;
 
-const KINDS = [
+const FILE_KINDS = [
   { extension: 'pdf', contentType: 'application/pdf', fileType: 'DOCUMENT' },
   {
     extension: 'docx',
@@ -186,7 +191,7 @@ const KINDS = [
   { extension: 'bin', contentType: 'application/octet-stream', fileType: 'UNKNOWN' },
 ] as const;
 
-const HASHES = [
+const HASH_ALGORITHMS = [
   { name: 'SHA_256_HEX', digits: 64 },
   { name: 'SHA_256_HEX', digits: 64 },
   { name: 'SHA_1', digits: 40 },

@@ -5,7 +5,7 @@ export type CodeFunction = {
   readonly inputs: readonly (DeclaredType & { readonly name: string })[];
   readonly output: DeclaredType;
   readonly source: string;
-  /** (assumed) Data of the platform that the function receives after its inputs. */
+  /** Data of the platform that the function receives after its inputs (assumed). */
   readonly reads?: 'formulas' | undefined;
 };
 
@@ -37,6 +37,7 @@ export type DeclaredType = { readonly type: ValueType; readonly isList: boolean;
 /** The type of an actual value; `null`, `mixed` or `unknown` (an empty list) if no declared type fits. */
 type ActualType = { readonly type: string; readonly isList: boolean };
 
+/** Whether a JSON value has a declared type. */
 export function matchesType(value: unknown, declared: DeclaredType): boolean {
   if (value === null) return declared.nullable;
   const matches = matchers[declared.type];
@@ -44,37 +45,42 @@ export function matchesType(value: unknown, declared: DeclaredType): boolean {
   return Array.isArray(value) && value.every((element) => matches(element));
 }
 
-/** The type of a JSON value as the platform would name it; text that contains a date is text. */
+/** The type of a JSON value, in the platform's words; a string that contains a date is `text`. */
 export function actualTypeOf(value: unknown): ActualType {
-  if (!Array.isArray(value)) return { type: nameOf(value), isList: false };
-  const names = new Set(value.map(nameOf));
+  if (!Array.isArray(value)) return { type: typeNameOf(value), isList: false };
+  const names = new Set(value.map(typeNameOf));
   if (names.has('decimal')) names.delete('number');
   const [only = 'unknown'] = names;
   return { type: names.size > 1 ? 'mixed' : only, isList: true };
 }
 
+/** A declared type in words, such as `list of date (YYYY-MM-DD) or null`. */
 export function formatDeclaredType({ type, isList, nullable }: DeclaredType): string {
-  const form = forms[type];
-  return `${isList ? 'list of ' : ''}${type}${form ? ` (${form})` : ''}${nullable ? ' or null' : ''}`;
+  const format = FORMATS[type];
+  return `${isList ? 'list of ' : ''}${type}${format ? ` (${format})` : ''}${nullable ? ' or null' : ''}`;
 }
 
+/** An actual type in words, such as `list of text`. */
 export function formatActualType({ type, isList }: ActualType): string {
   return `${isList ? 'list of ' : ''}${type}`;
 }
 
+/** The type of a single value that must not be null. */
 export function one(type: ValueType): DeclaredType {
   return { type, isList: false, nullable: false };
 }
 
+/** The type of a list that must not be null. */
 export function listOf(type: ValueType): DeclaredType {
   return { type, isList: true, nullable: false };
 }
 
+/** A type that also allows null. */
 export function orNull(declared: DeclaredType): DeclaredType {
   return { ...declared, nullable: true };
 }
 
-const forms: Partial<Record<ValueType, string>> = {
+const FORMATS: Partial<Record<ValueType, string>> = {
   number: 'whole',
   date: 'YYYY-MM-DD',
   dateTime: 'ISO 8601',
@@ -111,7 +117,7 @@ function isDateTime(text: string): boolean {
   return isDate(date) && TIME_FORM.test(time) && (offset === '' || OFFSET_FORM.test(offset));
 }
 
-function nameOf(value: unknown): string {
+function typeNameOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'list';
   if (typeof value === 'string') return 'text';

@@ -51,7 +51,7 @@ const PAGE_BYTES = 65_536;
  */
 async function loadEngine(memoryLimitBytes: number): Promise<Engine> {
   const { newQuickJSWASMModuleFromVariant, newVariant } = await import('quickjs-emscripten-core');
-  const initial = assumptions.lowestFunctionMemoryBytes / PAGE_BYTES;
+  const initial = assumptions.minFunctionMemoryBytes / PAGE_BYTES;
   const wasmMemory = new WebAssembly.Memory({ initial, maximum: Math.floor(memoryLimitBytes / PAGE_BYTES) });
   const variant = newVariant(await importVariant(), { wasmMemory });
   const module = await newQuickJSWASMModuleFromVariant(variant);
@@ -59,7 +59,10 @@ async function loadEngine(memoryLimitBytes: number): Promise<Engine> {
   return { module, isFull: () => wasmMemory.buffer.byteLength > 0.9 * memoryLimitBytes };
 }
 
-/** Its types describe the CommonJS form, where `default` is one level deeper than in the ES module that Node loads. */
+/**
+ * Imports QuickJS. Its types describe the CommonJS form, where `default` is one level deeper than in the ES module that
+ * Node loads.
+ */
 async function importVariant(): Promise<QuickJSSyncVariant> {
   const loaded: { readonly default: unknown } = await import('@jitl/quickjs-wasmfile-release-sync');
   return loaded.default as QuickJSSyncVariant;
@@ -114,7 +117,7 @@ function release(runtime: QuickJSRuntime): boolean {
   }
 }
 
-/** Whether memory ran out. There may have been no room for the error itself: then null or an empty text was thrown. */
+/** Whether memory ran out. If there was no room even for the error, null or an empty string was thrown instead. */
 function isOutOfMemory(outcome: GuestOutcome, engine: Engine): boolean {
   if (outcome.kind !== 'thrown') return false;
   const { message } = outcome;
@@ -158,7 +161,10 @@ function prepareCaller(context: QuickJSContext, { write }: GuestCall): QuickJSHa
   return context.unwrapResult(context.callFunction(setUp, context.undefined, writeLog));
 }
 
-/** Runs the pending jobs in slices: an interrupt rejects only the current promise, and a chain of promises may continue after it. */
+/**
+ * Runs the pending jobs in slices: an interrupt rejects only the current promise, and a chain of promises may continue
+ * after it.
+ */
 function runPendingJobs(runtime: QuickJSRuntime, isLate: () => boolean): void {
   const jobsInSlice = 100;
   while (runtime.hasPendingJob() && !isLate()) {
@@ -180,10 +186,10 @@ function outcomeOf(context: QuickJSContext, promise: QuickJSHandle): GuestOutcom
 
 function thrown(context: QuickJSContext, error: QuickJSHandle): GuestOutcome {
   const dumped: unknown = context.dump(error);
-  return { kind: 'thrown', message: describeThrown(dumped).slice(0, assumptions.messageCharacters) };
+  return { kind: 'thrown', message: describeThrown(dumped).slice(0, assumptions.maxMessageCharacters) };
 }
 
-/** A thrown value as text: `RangeError: too far` for an error, a text unchanged, JSON for other objects. */
+/** A thrown value as a message: `RangeError: too far` for an error, a string unchanged, JSON for other objects. */
 function describeThrown(error: unknown): string {
   if (typeof error !== 'object' || error === null) return String(error);
   if (!('message' in error)) return JSON.stringify(error);
@@ -191,8 +197,8 @@ function describeThrown(error: unknown): string {
 }
 
 /**
- * Evaluates to `(writeLog) => (fn, argumentsJson) => Promise<resultJson | undefined>` inside the interpreter. It uses
- * its own references: a function that replaces a global changes nothing here.
+ * Evaluates to `(writeLog) => (fn, argumentsJson) => Promise<resultJson | undefined>` inside the interpreter. It has
+ * its own references to globals, so a function that replaces a global does not affect it.
  */
 const GUEST_CODE = `(writeLog) => {
   const { parse, stringify } = JSON;

@@ -7,6 +7,7 @@ import {
   orNull,
 } from './code-package.ts';
 
+/** Creates a code function. Its name is that of the function in `source`. */
 function codeFunction(
   inputs: Readonly<Record<string, DeclaredType>>,
   output: DeclaredType,
@@ -90,7 +91,7 @@ const dedupeRows = codeFunction(
   }`,
 );
 
-const first = [addNumbers, normalizePhone, slugify, businessDays, isWeekend, dedupeRows];
+const firstRelease = [addNumbers, normalizePhone, slugify, businessDays, isWeekend, dedupeRows];
 
 const forecast = codeFunction(
   { history: listOf('decimal'), periods: one('number') },
@@ -171,8 +172,8 @@ const listFormulas = codeFunction(
   'formulas',
 );
 
-const second = [
-  ...first,
+const secondRelease = [
+  ...firstRelease,
   forecast,
   growthRate,
   latestDate,
@@ -191,14 +192,14 @@ const seasonalForecast = codeFunction(
   }`,
 );
 
-/** The everyday functions of an analytics team. 2.0.0, with a seasonal `forecast`, is not released. */
+/** The everyday functions of an analytics team. Version 2.0.0, with a seasonal `forecast`, is not released. */
 const analyticsToolkit = {
   id: '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403',
   name: 'Analytics Toolkit',
   versions: [
-    { version: '1.0.0', released: true, functions: first },
-    { version: '1.1.0', released: true, functions: second },
-    { version: '2.0.0', released: false, functions: [...first, seasonalForecast] },
+    { version: '1.0.0', released: true, functions: firstRelease },
+    { version: '1.1.0', released: true, functions: secondRelease },
+    { version: '2.0.0', released: false, functions: [...firstRelease, seasonalForecast] },
   ],
 } as const satisfies CodePackage;
 
@@ -330,5 +331,7 @@ const runtimeTrials = {
   ],
 } as const satisfies CodePackage;
 
-/** The code packages of the reference platform; constant, so that docs and tests can name their ids and functions. */
+/**
+ * The code packages of the reference platform; constant, so that docs and tests can refer to their ids and functions.
+ */
 export const codePackages: readonly CodePackage[] = [analyticsToolkit, runtimeTrials];

@@ -11,7 +11,7 @@ import {
 import { type CapturedLog, createInterpreter } from './interpreter.ts';
 import { codePackages } from './packages.ts';
 
-/** The function to run. The case of the package's id does not matter. */
+/** Which function to run. The package's id may be in upper or lower case. */
 type FunctionAddress = {
   readonly packageId: string;
   readonly version: string;
@@ -32,7 +32,7 @@ type FunctionRequest = FunctionAddress & {
 type FunctionRun =
   | { readonly kind: 'not-found'; readonly message: string }
   | { readonly kind: 'bad-input'; readonly message: string }
-  | { readonly kind: 'executed'; readonly execution: ReturnType<typeof recordOf> };
+  | { readonly kind: 'executed'; readonly execution: ReturnType<typeof executionRecord> };
 
 /** Runs a function to its end; never throws because of what the function does. */
 export type RunFunction = (request: FunctionRequest) => Promise<FunctionRun>;
@@ -77,7 +77,7 @@ function createStream() {
   const write = (json: string) => {
     if (cut) return 'full';
     characters += json.length;
-    cut = entries.length >= assumptions.logEntries || characters > assumptions.logCharacters;
+    cut = entries.length >= assumptions.maxLogEntries || characters > assumptions.maxLogCharacters;
     entries.push(cut ? assumptions.logCutMark : JSON.parse(json));
     return cut ? 'full' : 'open';
   };
@@ -86,14 +86,14 @@ function createStream() {
 
 /** Creates a runner of packaged code functions. */
 export function createFunctionRunner(options: {
-  /** Maximum milliseconds of a call. Meanwhile the process is blocked. */
+  /** Maximum milliseconds of a call, during which the process is blocked. */
   readonly timeLimitMs: number;
   /** Maximum bytes for one call, including the interpreter itself (about 8 MiB). */
   readonly memoryLimitBytes: number;
   readonly now: () => number;
   readonly newId: () => string;
   readonly monotonicMs: () => number;
-  /** Default: those that the sandbox has. */
+  /** Default: the packages of the sandbox. */
   readonly packages?: readonly CodePackage[];
   /** Returns all formulas: `{id, name, expression, datasetId}`. */
   readonly formulas: () => readonly object[];
@@ -120,12 +120,12 @@ export function createFunctionRunner(options: {
     const outcome = await interpret({ source, values, write: log.write });
     const verdict = judgeOutcome(outcome, definition.output);
     const times = { executionId: newId(), startedOn, completedOn: isoTime(now()) };
-    return { kind: 'executed', execution: recordOf({ ...request, packageId }, times, verdict, log) };
+    return { kind: 'executed', execution: executionRecord({ ...request, packageId }, times, verdict, log) };
   };
 }
 
-/** The record of one run of a function, as the platform returns it (contract 2.4). Dates are ISO 8601, in UTC. */
-function recordOf(
+/** The record of one execution of a function, as the platform returns it (contract 2.4). Dates are ISO 8601, in UTC. */
+function executionRecord(
   request: FunctionRequest,
   times: Readonly<Record<'executionId' | 'startedOn' | 'completedOn', string>>,
   verdict: Verdict,
@@ -155,8 +155,8 @@ function isoTime(epochMs: number): string {
 }
 
 /**
- * Converts inputs to arguments. A nullable input that is left out becomes null. Faults name variables and
- * types, never values.
+ * Converts inputs to arguments. A nullable input that is left out becomes null. Faults mention variables
+ * and types, never values.
  */
 function bindInputs(
   inputs: readonly CodeFunction['inputs'][number][],
@@ -164,26 +164,26 @@ function bindInputs(
 ):
   | { readonly kind: 'bound'; readonly values: readonly unknown[] }
   | { readonly kind: 'faulty'; readonly faults: readonly string[] } {
-  const given = new Map(Object.entries(variables));
-  const unknownNames = [...given.keys()].filter((name) => !inputs.some((input) => input.name === name));
+  const values = new Map(Object.entries(variables));
+  const unknownNames = [...values.keys()].filter((name) => !inputs.some((input) => input.name === name));
   const faults = [
-    ...inputs.flatMap((input) => faultOf(input, given)),
+    ...inputs.flatMap((input) => faultOf(input, values)),
     ...unknownNames.map((name) => `${name}: not an input of this function`),
   ];
   if (faults.length > 0) return { kind: 'faulty', faults };
-  return { kind: 'bound', values: inputs.map(({ name }) => given.get(name) ?? null) };
+  return { kind: 'bound', values: inputs.map(({ name }) => values.get(name) ?? null) };
 }
 
-function faultOf(input: CodeFunction['inputs'][number], given: ReadonlyMap<string, unknown>): string[] {
-  const value = given.get(input.name) ?? null;
+function faultOf(input: CodeFunction['inputs'][number], values: ReadonlyMap<string, unknown>): string[] {
+  const value = values.get(input.name) ?? null;
   if (matchesType(value, input)) return [];
-  const got = given.has(input.name) ? formatActualType(actualTypeOf(value)) : 'nothing';
+  const got = values.has(input.name) ? formatActualType(actualTypeOf(value)) : 'nothing';
   return [`${input.name}: expected ${formatDeclaredType(input)}, got ${got}`];
 }
 
-/** How a run of a function is judged (contract 2.4). */
+/** The status and the result of an execution (contract 2.4). */
 type Verdict = {
-  /** The statuses that this platform reports. It responds when a function has finished, so never with RUNNING. */
+  /** The sandbox responds only after a function has finished, so never with RUNNING. */
   readonly status: 'SUCCESS' | 'FAILED' | 'RESULT_TYPE_FAILURE' | 'OUTPUT_UNDEFINED';
   readonly result: unknown;
   readonly errorInformation?: {

@@ -4,12 +4,13 @@ import { parseJson, printJson } from '../../../base/json/index.ts';
 import { drawFor, type Random, randomFor } from '../records/random.ts';
 
 /*
- * Responses as another platform of the same contract might send them. The members that decide an operation's outcome
- * keep their meaning; every other member may be absent, null, of another type, in another letter case, or nested. A record
- * is odd in the same way each time, since no platform changes the shape of a record between two reads.
+ * Odd responses: what another platform with the same contract might send. The members that decide an operation's
+ * outcome keep their meaning; every other member may be absent, null, of another type, in another letter case, or
+ * nested. A record is odd in the same way each time, since a platform does not change the shape of a record between two
+ * reads.
  */
 
-/** Another form of the value of a member that decides an outcome. Undefined: the member is absent. */
+/** Returns another form of a value, with the same meaning. If it returns undefined, the member is left out. */
 export type Form = (value: unknown, random: Random) => unknown;
 
 type Members = Readonly<Record<string, unknown>>;
@@ -17,42 +18,45 @@ type Members = Readonly<Record<string, unknown>>;
 /** What must keep its meaning in the responses of an operation. */
 export type Oddity = {
   /**
-   * The member with the list of records, or '' if the response is that list. Default: the response is the only record.
+   * The member with the list of records, or '' if the response itself is the list. Default: the response is a single
+   * record.
    */
   readonly list?: string;
-  /** Names a record in another way, by other members. */
+  /** Identifies a record by other members. Default: the record stays as it is. */
   readonly rename?: Form;
   /** The members of a record that decide an outcome. */
   readonly decides: Readonly<Record<string, Form>>;
   /** The members outside the list that decide an outcome. */
-  readonly beside?: Readonly<Record<string, Form>>;
+  readonly outsideList?: Readonly<Record<string, Form>>;
 };
 
+/** `odd` is a probability, and `number` that of the request. */
 type OddOptions = { readonly seed: number; readonly odd: number; readonly number: number };
 
-/** The response to a request, which is odd with the probability `odd`; each record is drawn separately. */
+/** The response to a request. It is odd with the probability `odd`, and so is, independently, each of its records. */
 export function oddResponse(
   body: string | Uint8Array<ArrayBuffer>,
-  { list, decides, beside = {}, rename = forms.same }: Oddity,
+  { list, decides, outsideList = {}, rename = forms.same }: Oddity,
   { seed, odd, number }: OddOptions,
 ): PlainResponse {
   if (odd === 0) return jsonTextResponse(body);
   const random = randomFor(seed, 'odd answer', number);
   const isOdd = random.chance(odd);
-  const answer = parseJson(typeof body === 'string' ? body : Buffer.from(body).toString()) as Members;
-  const record = (given: unknown) => {
-    const own = randomFor(seed, 'odd record', crc32(printJson(given)));
-    return own.chance(odd) ? oddRecord(rename(given, own) as Members, decides, own) : given;
+  const response = parseJson(typeof body === 'string' ? body : Buffer.from(body).toString()) as Members;
+  const drawRecord = (record: unknown) => {
+    const recordRandom = randomFor(seed, 'odd record', crc32(printJson(record)));
+    if (!recordRandom.chance(odd)) return record;
+    return oddRecord(rename(record, recordRandom) as Members, decides, recordRandom);
   };
-  const found = list === '' ? answer : list === undefined ? undefined : answer[list];
-  if (!Array.isArray(found)) return oddEnvelope(record(answer), isOdd, random);
-  const records = found.map(record);
-  const total = Number(answer['totalHits'] ?? Object(answer['pageContext']).total ?? 0);
-  const isNone = isOdd && records.length === 0 && total === 0;
-  if (isNone && random.chance(1 / 3)) return { status: 204, headers: {}, body: '' };
-  const rows = isNone ? random.pick(list === '' ? [null, []] : [null, undefined, []]) : records;
+  const listed = list === '' ? response : list === undefined ? undefined : response[list];
+  if (!Array.isArray(listed)) return oddEnvelope(drawRecord(response), isOdd, random);
+  const records = listed.map(drawRecord);
+  const total = Number(response['totalHits'] ?? Object(response['pageContext']).total ?? 0);
+  const isOddEmpty = isOdd && records.length === 0 && total === 0;
+  if (isOddEmpty && random.chance(1 / 3)) return { status: 204, headers: {}, body: '' };
+  const rows = isOddEmpty ? random.pick(list === '' ? [null, []] : [null, undefined, []]) : records;
   if (list === undefined || list === '') return oddEnvelope(rows, isOdd, random);
-  const others = isOdd ? oddRecord(answer, { ...beside, [list]: () => rows }, random) : answer;
+  const others = isOdd ? oddRecord(response, { ...outsideList, [list]: () => rows }, random) : response;
   return oddEnvelope({ ...others, [list]: rows }, isOdd, random);
 }
 
@@ -64,7 +68,7 @@ function oddEnvelope(value: unknown, isOdd: boolean, random: Random): PlainRespo
   return { ...response, headers };
 }
 
-/** The shapes of the errors of one request. Odd errors are drawn from all shapes that the platform has. */
+/** The shapes of the errors of one request: `shapes` or, with the probability `odd`, any that the platform has. */
 export function oddErrors(shapes: ErrorShapes, { seed, odd, number }: OddOptions): ErrorShapes {
   const random = randomFor(seed, 'odd error', number);
   if (!random.chance(odd)) return shapes;
@@ -76,12 +80,12 @@ function oddRecord(record: Members, decides: Oddity['decides'], random: Random):
   const members = Object.entries(record).map(([name, value]) => {
     const form = decides[name];
     if (form !== undefined) return [name, form(value, random)] as const;
-    return [name, random.chance(0.5) ? random.pick(ODD)(value, random) : value] as const;
+    return [name, random.chance(0.5) ? random.pick(ODD_FORMS)(value, random) : value] as const;
   });
   return Object.fromEntries([...members, ['sandboxTrace', random.pick([null, 7, { a: [{}] }])]]);
 }
 
-const ODD: readonly Form[] = [
+const ODD_FORMS: readonly Form[] = [
   () => undefined,
   () => null,
   (value) => (typeof value === 'string' ? 7 : String(value)),
@@ -107,15 +111,15 @@ const word: Form = (value, random) => random.pick([value, String(value).toLowerC
 export const forms = {
   same: (value) => value,
   id: (value, random) => random.pick([value, String(value)]),
-  /** An id of the request, which the response need not repeat. */
-  askedId: (value, random) => random.pick([value, String(value), null, undefined]),
+  /** An id that the request contained, so the response need not repeat it. */
+  requestedId: (value, random) => random.pick([value, String(value), null, undefined]),
   count: (value, random) => random.pick([value, String(value)]),
   word,
   time: (value, random) =>
     typeof value === 'number' ? random.pick([value, String(value), new Date(value).toISOString()]) : value,
   lowered: (value, random) => random.pick([value, String(value).toLowerCase()]),
   no: (_, random) => random.pick([false, null, undefined]),
-  /** VALID may be one of many words; INVALID stays. */
+  /** VALID may be another word, or absent; INVALID stays INVALID. */
   validity: (value, random) =>
     value === 'INVALID' ? word(value, random) : random.pick([value, 'valid', null, undefined, 'ACTIVE']),
 } as const satisfies Readonly<Record<string, Form>>;
@@ -127,8 +131,8 @@ export const membersOf =
     oddRecord(value as Members, decides, random);
 
 /**
- * Every fault, and whether it happens before the work or after it. After it, the client does not
- * learn of a change.
+ * Every fault, and whether it happens before or after the operation. If it happens after, a change was made, but the
+ * client does not learn of it.
  */
 export const faults = {
   'error-platform': 'before',
@@ -145,18 +149,20 @@ export const faults = {
 
 type FaultKind = keyof typeof faults;
 
+/** The names of all faults. */
 export const faultKinds = Object.keys(faults) as [FaultKind, ...FaultKind[]];
 
+/** How a request ends: with a `whole` response, with half of its body (`cut`), or with a reset of the connection. */
 export type Delivery =
   | { readonly kind: 'whole'; readonly response: PlainResponse }
   | { readonly kind: 'cut'; readonly response: PlainResponse }
   | { readonly kind: 'reset' };
 
-/** What a fault does to a request. `worked` is the response of the work, for faults that happen after it. */
+/** What the client gets because of a fault. `performed` is the operation's response, if the fault happens after it. */
 export function faultyDelivery(
   kind: FaultKind,
   context: ErrorContext,
-  worked: PlainResponse | undefined,
+  performed: PlainResponse | undefined,
 ): Delivery {
   switch (kind) {
     case 'error-platform':
@@ -175,7 +181,7 @@ export function faultyDelivery(
       return whole({ ...page, headers: { ...page.headers, location: '/auth/login' } });
     }
     case 'cut-body':
-      return worked === undefined ? { kind: 'reset' } : { kind: 'cut', response: worked };
+      return performed === undefined ? { kind: 'reset' } : { kind: 'cut', response: performed };
     case 'reset-before':
     case 'reset-after':
       return { kind: 'reset' };
@@ -186,9 +192,9 @@ export function faultyDelivery(
 
 const whole = (response: PlainResponse): Delivery => ({ kind: 'whole', response });
 
-/** What the sandbox can do to a page of records, so that the list is incomplete although nothing failed. */
+/** What the sandbox can do to a page of records, so that the list is wrong even though no request failed. */
 export const anomalyKinds = [
-  /** A file is renamed, and so gets another position in the order of paths, just before the page. Files only. */
+  /** Just before the page is read, a file is renamed, and so moves in the order of paths. Files only. */
   'rename',
   /** The page has no rows, and a new cursor. Files only. */
   'empty-page',
@@ -198,11 +204,12 @@ export const anomalyKinds = [
   'vanish',
 ] as const;
 
+/** The name of an anomaly. */
 export type AnomalyKind = (typeof anomalyKinds)[number];
 
 /**
- * The fault, or the anomaly, of request `number` (1 is the first): the planned one, or one that is drawn; undefined if
- * it has none. It depends only on the arguments.
+ * Returns the fault, or the anomaly, of request `number` (1 is the first): the planned one or, with the probability
+ * `share`, a random one. Undefined if the request gets none. The same arguments always have the same result.
  */
 export function kindFor<Kind extends string>(
   stream: 'fault' | 'anomaly',
@@ -219,7 +226,10 @@ export function kindFor<Kind extends string>(
   return randomFor(seed, `${stream} kind`, number).pick(kinds);
 }
 
-/** What an error response is built from. `number` is the request's: the reference is derived from it and the seed. */
+/**
+ * What an error response is built from. `number` is that of the request: the error's reference is computed from it and
+ * the seed.
+ */
 export type ErrorContext = {
   readonly seed: number;
   readonly number: number;
@@ -228,6 +238,7 @@ export type ErrorContext = {
   readonly errors: ErrorShapes;
 };
 
+/** An error response in the shape that the operation has for this status. */
 export function errorResponse(context: ErrorContext, status: number, message: string): PlainResponse {
   const { usual, forbidden } = context.errors;
   const shape = status === 403 ? forbidden : usual;
@@ -236,7 +247,7 @@ export function errorResponse(context: ErrorContext, status: number, message: st
   return jsonResponse(shape === 'TextError' ? message : { message }, status);
 }
 
-/** The platform's usual error body. `toe` is its reference: text like `D2RFR14QKK-0FWIV-QTGGZ`. */
+/** The platform's usual error body. `toe` is its reference, such as `D2RFR14QKK-0FWIV-QTGGZ`. */
 function platformErrorResponse(context: ErrorContext, status: number, message: string): PlainResponse {
   const body = {
     status,
@@ -268,6 +279,7 @@ type ErrorShapes = {
   readonly forbidden: (typeof errorShapes)[number];
 };
 
+/** The error shapes of most operations. */
 export const usualErrors: ErrorShapes = { usual: 'PlatformError', forbidden: 'PlatformError' };
 
 /** A response before it becomes bytes on a connection. */

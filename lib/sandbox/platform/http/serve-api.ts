@@ -20,8 +20,8 @@ import {
 } from './faults.ts';
 
 /**
- * Creates the function that serves requests. The steps are: count, limiter, latency, a fault before the work,
- * the work, a fault after it.
+ * Creates the function that serves requests. Its steps are: count the request, apply the limiter, wait for the latency,
+ * perform the operation. A fault happens before or after the last step.
  */
 export function createServe(
   parts: Backend & {
@@ -73,10 +73,11 @@ type ApiRequest = {
 };
 
 type Backend = Omit<OperationContext, 'number'> & {
-  /** Returns the valid token; it can be revoked while the server runs. */
+  /** Returns the token that is valid now: it can be replaced while the server runs. */
   readonly token: () => string;
 };
 
+/** Checks the token, path, method and permission, and performs the operation. */
 async function perform(api: ApiRequest, context: ErrorContext, backend: Backend): Promise<PlainResponse> {
   const { request, operation, path } = api;
   const { options } = backend;
@@ -84,7 +85,7 @@ async function perform(api: ApiRequest, context: ErrorContext, backend: Backend)
     return errorResponse(context, 401, 'The developer token is missing, unknown or revoked');
   }
   if (operation === undefined) return errorResponse(context, 404, 'There is no such path');
-  // An odd platform accepts updates by PUT only.
+  // With `odd`, only PUT updates a formula.
   const refusedUpdates = options.odd > 0 ? ['POST'] : options.refusedUpdates;
   const refused: readonly string[] = operation.endpoint.name === updateFormula.name ? refusedUpdates : [];
   const methods = operation.methods.filter((method) => !refused.includes(method));
@@ -134,12 +135,12 @@ async function operate(
   }
 }
 
-/** Minimum size in characters: compressing less gains nothing. */
-const MIN_TO_COMPRESS = 1024;
+/** Minimum length of a body that is compressed, in characters or bytes: compressing a shorter one gains nothing. */
+const MIN_COMPRESSED_LENGTH = 1024;
 
 /**
- * Sends a response. A reset or a cut acts on the socket. Without a socket, a reset rejects, and a cut body
- * fails half-way, as with `fetch`.
+ * Sends a response. A reset or a cut acts on the socket in `bindings`. Without a socket, a reset rejects the promise,
+ * and a cut body fails half-way, as it does for a client of `fetch`.
  */
 export async function deliver(
   delivery: Delivery,
@@ -170,7 +171,7 @@ function toResponse({ status, headers, body }: PlainResponse): Response {
 }
 
 async function compressed(plain: PlainResponse): Promise<Response> {
-  if (plain.body.length < MIN_TO_COMPRESS) return toResponse(plain);
+  if (plain.body.length < MIN_COMPRESSED_LENGTH) return toResponse(plain);
   const body = await promisify(gzip)(plain.body, { level: 1 });
   return new Response(new Uint8Array(body), {
     status: plain.status,
@@ -206,7 +207,7 @@ function failingBody(half: Uint8Array): ReadableStream<Uint8Array> {
   });
 }
 
-/** The response by which @hono/node-server knows that the connection is finished. */
+/** The response after which @hono/node-server writes nothing more to the connection: it is finished. */
 function alreadySent(): Response {
   return new Response(null, { headers: { 'x-hono-already-sent': 'true' } });
 }
@@ -237,7 +238,7 @@ async function readJsonBody(
   }
 }
 
-/** Query values with the types that the operation declares; unknown names are left out. */
+/** The query parameters, with the types that the operation declares; unknown parameters are left out. */
 function readQuery(
   search: URLSearchParams,
   types: Readonly<Record<string, string>>,

@@ -7,6 +7,7 @@ import { type Oddity, usualErrors } from '../http/faults.ts';
 import type { ResolvedOptions } from '../options.ts';
 import type { PlatformState } from '../state.ts';
 
+/** What a handler needs besides its input. `number` is the number of the request; 1 is the first. */
 export type OperationContext = {
   readonly state: PlatformState;
   readonly options: ResolvedOptions;
@@ -30,6 +31,7 @@ export type RawInput = {
 export type Operation<Input extends EndpointInput = EndpointInput, Output = unknown> = {
   readonly endpoint: Pick<Endpoint<Input, Output>, 'name' | 'method' | 'path' | 'input'>;
   readonly methods: readonly string[];
+  /** The JSON type of each query parameter, such as `integer`; '' if it has no single type. */
   readonly queryTypes: () => Readonly<Record<string, string>>;
   readonly respond: (raw: RawInput, context: OperationContext) => Promise<OperationResult>;
   readonly errors: typeof usualErrors;
@@ -50,7 +52,7 @@ export function operation<Input extends EndpointInput, Output>(
     readonly errors?: typeof usualErrors;
     /** Methods that the platform accepts in practice, besides the endpoint's own. */
     readonly otherMethods?: readonly string[];
-    /** Changes the input before it is checked. */
+    /** Changes the input before it is checked, where the platform accepts more than the schema. */
     readonly tolerate?: (raw: RawInput) => RawInput;
   },
 ): Operation<Input, Output> {
@@ -86,10 +88,12 @@ function queryTypesOf(input: z.ZodMiniType): Readonly<Record<string, string>> {
   );
 }
 
+/** The result of a refused request: `status` and `message` of its error response. */
 export function refused(status: 400 | 403 | 404 | 410, message: string): OperationResult {
   return { kind: 'refused', status, message };
 }
 
+/** The result with a response body, which is JSON. */
 export function ok(body: string | Uint8Array<ArrayBuffer>): OperationResult {
   return { kind: 'ok', body };
 }

@@ -20,18 +20,18 @@ import { drawFor, type Random, randomFor } from '../records/random.ts';
 import { analyzeSentiment as analyze, countUsage } from '../sentiment/analyze.ts';
 import { type Operation, type OperationContext, ok, operation, type RawInput, refused } from './operation.ts';
 
-/** Names a card, and the drills in it, by `id`, `urn` or `kpiId`. */
+/** Identifies a card by `id`, `urn` or `kpiId`. */
 const oddCard: Form = (card, random) => {
   const { id, urn, ...rest } = card as Readonly<Record<string, unknown>>;
-  const named = [{ id: String(id), urn }, { urn }, { kpiId: id, urn: null }, { id, urn: 7 }];
-  // The urn of a drill names its card.
+  const identities = [{ id: String(id), urn }, { urn }, { kpiId: id, urn: null }, { id, urn: 7 }];
+  // A drill keeps its urn, since that refers to the drill's root card.
   return {
-    ...(String(urn).startsWith('dr:') ? random.pick([{ id, urn }, { urn }]) : random.pick(named)),
+    ...(String(urn).startsWith('dr:') ? random.pick([{ id, urn }, { urn }]) : random.pick(identities)),
     ...rest,
   };
 };
 
-/** A form for a list whose items have this form. */
+/** The form of a list: `form` is applied to each of its items. */
 const eachOf =
   (form: Form): Form =>
   (value, random) =>
@@ -81,10 +81,10 @@ const getDataFileOperation = operation(
       }),
     );
   },
-  { oddity: { decides: { dataFileId: forms.askedId } } },
+  { oddity: { decides: { dataFileId: forms.requestedId } } },
 );
 
-/** Sets a formula (contract 4.1); PUT is documented too. */
+/** Sets a formula (contract 4.1). According to the platform's documentation, PUT is allowed too. */
 const updateFormulaOperation = operation(
   updateFormula,
   ({ path, query, body }, { state, counter }) => {
@@ -100,15 +100,17 @@ const updateFormulaOperation = operation(
         return refused(400, updated.message);
       case 'updated':
         counter.updatedFormula(path.calculationId);
-        return ok(updated.text);
+        return ok(updated.record);
       default:
         return updated satisfies never;
     }
   },
-  { otherMethods: ['PUT'], oddity: { decides: { id: forms.askedId, status: forms.validity } } },
+  { otherMethods: ['PUT'], oddity: { decides: { id: forms.requestedId, status: forms.validity } } },
 );
 
-/** Runs a code function (contract 4.5). A function that failed still gets 200: its `status` shows that. */
+/**
+ * Runs a code function (contract 4.5). The response is 200 even if the function failed: only its `status` shows that.
+ */
 const runFunctionOperation = operation(
   runFunction,
   async ({ path, body }, { counter, runCodeFunction }) => {
@@ -146,14 +148,14 @@ const searchCalculationsOperation = operation(
   ({ body }, context, raw) => {
     const { options } = context;
     const missing = ['filters', 'limit'].filter((name) => memberOf(raw.body, name) === undefined);
-    if (missing.length > 0) return refused(400, `${missing.join(' and ')} must be given`);
+    if (missing.length > 0) return refused(400, `${missing.join(' and ')} required`);
     if (!hasSort(raw)) return ok(pageBytes({ totalHits: 0, rows: [], hasMore: false, degraded: false }));
     if (options.refusedSortFields.includes(body.sort.field)) {
       return refused(400, `cannot sort by ${body.sort.field}`);
     }
     const offset = body.offset ?? 0;
     const limit = Math.min(body.limit, options.pageCap ?? body.limit);
-    const page = flawedPage({ ...body, name: body.name ?? '', offset, limit }, context);
+    const page = calculationPage({ ...body, name: body.name ?? '', offset, limit }, context);
     if (page.kind === 'refused') return refused(400, page.message);
     const { rows, degraded } = pageRows(page.sequences, context);
     const hasMore =
@@ -166,7 +168,7 @@ const searchCalculationsOperation = operation(
       list: 'results',
       decides: {
         [String(Object(memberOf(body, 'sort')).field)]: forms.time,
-        // A search by name is made to find out whether the calculation was changed.
+        // Clients search by name to find out whether a calculation was changed.
         ...(memberOf(body, 'name') ? { name: forms.same, lastModified: forms.time } : {}),
         id: forms.id,
         // The links decide which cards are fetched.
@@ -174,7 +176,7 @@ const searchCalculationsOperation = operation(
           membersOf({ resource: membersOf({ type: forms.lowered, id: forms.same }), valid: forms.lowered }),
         ),
       },
-      beside: { totalHits: forms.count, degraded: forms.no },
+      outsideList: { totalHits: forms.count, degraded: forms.no },
     }),
   },
 );
@@ -193,7 +195,7 @@ const searchFilesOperation = operation(
         `limit: expected a whole number from 1 to ${assumptions.maxFileLimit}, got ${limit}`,
       );
     }
-    const page = flawedFilesPage(search, { ...query, ...body, limit }, path.filesetId, context);
+    const page = filePage(search, { ...query, ...body, limit }, path.filesetId, context);
     if (page.kind === 'refused') return refused(400, page.message);
     const { rows, next, offset, total } = page;
     return ok(JSON.stringify({ files: rows, pageContext: { next, offset, limit, total } }));
@@ -202,8 +204,8 @@ const searchFilesOperation = operation(
     errors: { usual: 'PlatformError', forbidden: 'TextError' },
     oddity: ({ body }) => ({
       list: 'files',
-      decides: { id: forms.same, ...sortedBy(body) },
-      beside: { pageContext: membersOf({ next: forms.same, total: forms.count }) },
+      decides: { id: forms.same, ...sortFieldForms(body) },
+      outsideList: { pageContext: membersOf({ next: forms.same, total: forms.count }) },
     }),
   },
 );
@@ -247,7 +249,7 @@ const analyzeSentimentOperation = operation(
   },
 );
 
-const table = {
+const operationsByName = {
   searchCalculations: searchCalculationsOperation,
   updateFormula: updateFormulaOperation,
   searchFiles: searchFilesOperation,
@@ -259,7 +261,8 @@ const table = {
   readonly [Name in keyof typeof endpoints]: Operation<z.infer<(typeof endpoints)[Name]['input']>>;
 };
 
-export const operations: readonly Operation[] = Object.values(table);
+/** The operations that the sandbox serves: all of the contract. */
+export const operations: readonly Operation[] = Object.values(operationsByName);
 
 /** A topic that the text does not mention may have no value, or be absent. */
 function oddTopics(value: unknown, random: Random) {
@@ -285,7 +288,8 @@ const anomalyFor = ({ state: { seed }, options, number }: OperationContext) =>
     { share: options.anomalies, kinds: options.anomalyKinds, planned: options.plannedAnomalies },
   );
 
-function flawedPage(
+/** A page of calculations, after the lag and the anomaly of this request. */
+function calculationPage(
   query: Parameters<CalculationSearch>[0],
   context: OperationContext,
 ): ReturnType<CalculationSearch> {
@@ -324,10 +328,10 @@ function pageRows(sequences: readonly number[], { options, state, number }: Oper
   const random = randomFor(state.seed, 'page', number);
   const ordered = options.ignoreOrder ? shuffled(sequences, () => random.next()) : sequences;
   const degraded = drawFor(state.seed, 'degraded', number) < options.degraded;
-  const left = degraded
+  const remaining = degraded
     ? ordered.filter(() => !random.chance(0.1)).slice(0, Math.max(0, ordered.length - 1))
     : ordered;
-  return { degraded, rows: left.map((sequence) => state.calculations.row(sequence)) };
+  return { degraded, rows: remaining.map((sequence) => state.calculations.row(sequence)) };
 }
 
 function shuffled(sequences: readonly number[], next: () => number): readonly number[] {
@@ -354,15 +358,16 @@ function withSort(body: unknown): unknown {
     : body;
 }
 
-/** The sort fields keep their values, since cursors of pages depend on them. */
-function sortedBy(body: unknown): Readonly<Record<string, Form>> {
+/** The forms of the sort fields: they keep their values, since cursors depend on them. */
+function sortFieldForms(body: unknown): Readonly<Record<string, Form>> {
   const fields: unknown = Object(body).fieldSort;
   return Object.fromEntries(
     (Array.isArray(fields) ? fields : []).map(({ field }) => [String(field), forms.same]),
   );
 }
 
-function flawedFilesPage(
+/** A page of files, after the lag and the anomaly of this request. */
+function filePage(
   search: SearchFiles,
   query: Parameters<SearchFiles>[0],
   fileSetId: string,
@@ -373,19 +378,20 @@ function flawedFilesPage(
   const random = randomFor(state.seed, 'anomaly of a page', number);
   const fileSet = state.fileSets.find(({ id }) => id === fileSetId.toLowerCase());
   if (anomaly === 'rename' && fileSet !== undefined) renameOne(fileSet, random);
-  const young = options.lagMs === 0 ? undefined : fileSet?.addedAfter(state.now() - options.lagMs);
-  const flaws = { hidden: young ?? new Set<string>(), anomaly, nonce: number };
+  const recent = options.lagMs === 0 ? undefined : fileSet?.addedAfter(state.now() - options.lagMs);
+  const flaws = { hidden: recent ?? new Set<string>(), anomaly, nonce: number };
   const page = search(query, flaws);
   if (anomaly !== 'vanish' || page.kind === 'refused' || page.rows.length === 0) return page;
   return search(query, { ...flaws, hidden: new Set([...flaws.hidden, random.pick(page.rows).id]) });
 }
 
-const FIRST_LETTERS = [...'0ADGJMPSVYadgjmpsvy'];
+/** First characters of new names, in all parts of the sort order: a renamed file can move to any page. */
+const FIRST_CHARACTERS = [...'0ADGJMPSVYadgjmpsvy'];
 
 function renameOne(fileSet: FileSet, random: Random): void {
   const rows = fileSet.rows();
   const row = rows[random.below(rows.length)];
   if (row === undefined) return;
-  const name = `${random.pick(FIRST_LETTERS)}-${random.hex(12)}`;
+  const name = `${random.pick(FIRST_CHARACTERS)}-${random.hex(12)}`;
   fileSet.change(row.id, { name, path: `/${name}` });
 }

@@ -1,5 +1,6 @@
 import { drawFor, itemsOf, type Random, randomFor } from './random.ts';
 
+/** A card as the platform lists it (contract 4.4). */
 type CardRow = {
   readonly id: number;
   readonly urn: string;
@@ -16,6 +17,7 @@ type CardRow = {
   readonly datasourceId: string;
 };
 
+/** A card, and where it belongs. */
 export type SeededCard = {
   readonly row: CardRow;
   readonly datasetIndex: number;
@@ -41,8 +43,8 @@ function cardId(seed: number, index: number): number {
 }
 
 /**
- * The card with this index, of one of the datasets. The first card is never in a drill path, so that every
- * drill has a root before it.
+ * The card with this index, which is based on one of the datasets. The first card is never in a drill path, so that
+ * every drill has a root before it.
  */
 function cardAt(seed: number, index: number, datasetIds: readonly string[]): SeededCard {
   const random = randomFor(seed, 'card', index);
@@ -65,24 +67,24 @@ function cardAt(seed: number, index: number, datasetIds: readonly string[]): See
   return { row, datasetIndex, rootId };
 }
 
-/** All cards, by their datasets. */
+/** Creates all cards, and an index of them by dataset. */
 export function createCardIndex(seed: number, cards: number, datasets: readonly { readonly id: string }[]) {
   const byDataset: SeededCard[][] = datasets.map(() => []);
   const byId = new Map<number, SeededCard>();
-  const inside = new Map<number, SeededCard[]>();
+  const containedDrills = new Map<number, SeededCard[]>();
   const ids = datasets.map(({ id }) => id);
   for (let index = 0; index < cards && datasets.length > 0; index += 1) {
     const card = cardAt(seed, index, ids);
     byDataset[card.datasetIndex]?.push(card);
     byId.set(card.row.id, card);
     if (card.rootId !== undefined && containsDrills(card.rootId))
-      inside.set(card.rootId, [...(inside.get(card.rootId) ?? []), card]);
+      containedDrills.set(card.rootId, [...(containedDrills.get(card.rootId) ?? []), card]);
   }
-  const of = (datasetIndex: number): readonly SeededCard[] => byDataset[datasetIndex] ?? [];
-  const isInside = ({ rootId = 0, datasetIndex }: SeededCard) =>
+  const ofDataset = (datasetIndex: number): readonly SeededCard[] => byDataset[datasetIndex] ?? [];
+  const isContained = ({ rootId = 0, datasetIndex }: SeededCard) =>
     containsDrills(rootId) && byId.get(rootId)?.datasetIndex === datasetIndex;
   const drillsOf = (rootId: number): Partial<Drills> => {
-    const drills = inside.get(rootId)?.map(({ row: { id, urn, title, datasourceId } }) => ({
+    const drills = containedDrills.get(rootId)?.map(({ row: { id, urn, title, datasourceId } }) => ({
       id,
       urn,
       title,
@@ -92,14 +94,18 @@ export function createCardIndex(seed: number, cards: number, datasets: readonly 
     return drills === undefined ? {} : { drills };
   };
   return {
-    of,
-    /** The rows of a list of cards. A card may contain its drills; those of its own dataset then have no row. */
+    /** All cards of a dataset, with its drills. */
+    ofDataset,
+    /**
+     * The rows of a dataset's cards. Some rows contain the card's drills; the drills on the same dataset then have no
+     * row of their own. Without `withDrill`, no drill is listed.
+     */
     listed: (datasetIndex: number, withDrill: boolean): readonly (CardRow & Partial<Drills>)[] =>
       withDrill
-        ? of(datasetIndex)
-            .filter((card) => !isInside(card))
+        ? ofDataset(datasetIndex)
+            .filter((card) => !isContained(card))
             .map(({ row }) => ({ ...row, ...drillsOf(row.id) }))
-        : of(datasetIndex).flatMap(({ row, rootId }) => (rootId === undefined ? [row] : [])),
+        : ofDataset(datasetIndex).flatMap(({ row, rootId }) => (rootId === undefined ? [row] : [])),
   };
 }
 
@@ -124,30 +130,31 @@ const CHART_TYPES = itemsOf`badge_vert_bar|badge_line|badge_pie|badge_table|badg
 const MEASURES = itemsOf`Revenue|Orders|Margin %|Pipeline|Churn|Umsatz|Coût moyen|On-time shipments|売上`;
 const BY = itemsOf`by region|by month|vs. target|YTD|last 30 days|by rep|– top 10|per Kunde|(draft)`;
 
-/** An owner. Groups own cards, never calculations. */
-type Person = { readonly id: number; readonly displayName: string };
+/** A user or a group. Groups own cards, never calculations. */
+type Owner = { readonly id: number; readonly displayName: string };
 
 const USERS = 120;
 const GROUPS = 12;
 
-function userAt(seed: number, index: number): Person {
+function userAt(seed: number, index: number): Owner {
   const number = index % USERS;
   const random = randomFor(seed, 'user', number);
   const id = userIdAt(seed, number);
   return { id, displayName: `${random.pick(FIRST_NAMES)} ${random.pick(LAST_NAMES)}` };
 }
 
+/** The id of the user with this index; every 120th index is the same user. */
 export function userIdAt(seed: number, index: number): number {
   const number = index % USERS;
   return 100_000_000 + number * 7_301 + Math.floor(drawFor(seed, 'user id', number) * 7_000);
 }
 
-/** The number of the user that owns a record; a few users own many records. */
+/** The index of the user that owns record `index` of a stream; a few users own many records. */
 export function ownerFor(seed: number, stream: string, index: number): number {
   return Math.floor(drawFor(seed, stream, index) ** 2 * USERS);
 }
 
-function groupAt(seed: number, index: number): Person {
+function groupAt(seed: number, index: number): Owner {
   const number = index % GROUPS;
   const id = 900_000_000 + number * 911 + randomFor(seed, 'group', number).below(900);
   return { id, displayName: GROUP_NAMES[number % GROUP_NAMES.length] ?? 'Group' };

@@ -2,16 +2,18 @@ import { itemsOf, type Random, randomFor } from './random.ts';
 
 type ColumnType = 'STRING' | 'LONG' | 'DECIMAL' | 'DOUBLE' | 'DATE' | 'DATETIME';
 
+/** A column of a dataset. */
 export type Column = { readonly name: string; readonly type: ColumnType };
 
 /** A table that calculations and cards are based on. */
 export type Dataset = {
   readonly id: string;
   readonly name: string;
-  /** The columns. Names are unique. At least two contain texts, two numbers and one dates. */
+  /** Names are unique. At least two columns contain text, two contain numbers and one contains dates. */
   readonly columns: readonly Column[];
 };
 
+/** The dataset with this index, drawn from the seed. */
 export function datasetAt(seed: number, index: number): Dataset {
   const random = randomFor(seed, 'dataset', index);
   const id = random.uuid();
@@ -36,10 +38,11 @@ const GONE_DATASETS = 400;
 
 const goneIdAt = (seed: number, index: number): string => randomFor(seed, 'gone dataset', index).uuid();
 
+/** Draws the id of a dataset that no longer exists. */
 export const goneDatasetId = (seed: number, random: Random): string =>
   goneIdAt(seed, random.below(GONE_DATASETS));
 
-/** The platform's status for each dataset that no longer exists, by its id: 410 if it is archived, 404 if it was deleted. */
+/** The HTTP status of each dataset that no longer exists, by its id: 410 if it is archived, 404 if it was deleted. */
 export const goneDatasets = (seed: number): ReadonlyMap<string, 404 | 410> =>
   new Map(
     Array.from({ length: GONE_DATASETS }, (_, index) => [goneIdAt(seed, index), index % 2 ? 404 : 410]),

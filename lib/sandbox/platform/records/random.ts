@@ -1,12 +1,14 @@
+/** The random numbers of one record. */
 export type Random = ReturnType<typeof randomFor>;
 
-/** The items of a list that is written as one text with `|` between them; a line may end after a `|`. */
+/** The items of a list that is written as one string, separated by `|`; a line may end after a `|`. */
 export function itemsOf({ raw }: TemplateStringsArray): readonly string[] {
   return raw.join('').split(/\|\s*/);
 }
 
 /**
- * Creates a stream for a key, so that records are the same in any order: mulberry32 (Tommy Ettinger, public domain).
+ * Creates the random numbers of one record: the same seed, stream and index always give the same numbers, in whatever
+ * order records are generated. The generator is mulberry32 (Tommy Ettinger, public domain).
  */
 export function randomFor(seed: number, stream: string, index = 0) {
   let state = mix(mix(streamHash(stream) ^ seed) + Math.imul(index, 0x9e3779b1)) | 0;
@@ -27,11 +29,15 @@ export function randomFor(seed: number, stream: string, index = 0) {
     return text.slice(0, digits);
   };
   return {
+    /** A number from 0 to 1, never 1 itself. */
     next,
+    /** A whole number from 0 to `bound - 1`. */
     below,
+    /** True with this probability. */
     chance: (probability: number) => next() < probability,
-    /** Draws an item of a list. Throws `RangeError` for an empty one. */
+    /** Draws an item of a list. Throws `RangeError` if the list is empty. */
     pick: <T>(list: readonly T[]): T => pickFrom(list, below(list.length)),
+    /** This many hexadecimal digits, in lower case. */
     hex,
     uuid() {
       const digits = hex(32);
@@ -41,6 +47,10 @@ export function randomFor(seed: number, stream: string, index = 0) {
   };
 }
 
+/**
+ * Draws a single number from 0 to 1, never 1 itself: the same for the same seed, stream and index. It is faster than
+ * `randomFor`, but not the first number of that.
+ */
 export function drawFor(seed: number, stream: string, index: number): number {
   return (mix(mix(streamHash(stream) ^ seed) + Math.imul(index, 0x9e3779b1)) >>> 0) / 4_294_967_296;
 }
@@ -68,14 +78,14 @@ const hashes = new Map<string, number>();
 function streamHash(stream: string): number {
   let hash = hashes.get(stream);
   if (hash === undefined) {
-    hash = hashText(stream);
+    hash = hashString(stream);
     hashes.set(stream, hash);
   }
   return hash;
 }
 
 /** The FNV-1a hash over UTF-16 code units. */
-function hashText(text: string): number {
+function hashString(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) {
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
@@ -83,8 +93,10 @@ function hashText(text: string): number {
   return hash;
 }
 
-/* Fixed moments, so that the same seed gives the same bytes on any day. */
-
+/**
+ * The earliest creation time of a seeded record. It is fixed, so that the same seed gives the same bytes on any day.
+ */
 export const SEEDED_FROM_MS = Date.UTC(2019, 0, 7, 8);
 
+/** The end of the creation times of seeded records. */
 export const SEEDED_UNTIL_MS = Date.UTC(2026, 5, 1);

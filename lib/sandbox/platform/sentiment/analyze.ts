@@ -5,7 +5,7 @@ type TopicSentiment = Sentiment | 'NOT_APPLICABLE';
 
 /**
  * Scores a text with the VADER lexicon, sentence by sentence. The same request always gets the same result. `targeted`
- * has one entry for each topic, under the given name and in the given order.
+ * has one entry for each topic, under the topic's name and in the order of the request.
  */
 export async function analyzeSentiment({
   text,
@@ -68,7 +68,7 @@ const assumed = {
     them,then,there,these,they,thing,think,this,those,toward,towards,under,user,very,were,what,when,where,
     whether,which,while,will,with,without,would,your`.split(/,\s*/),
   ),
-  /** The approximate number of UTF-16 code units of English in a token. */
+  /** The approximate length of a token of English text, in UTF-16 code units. */
   charactersPerToken: 4,
   promptTokens: 120,
   topicTokens: 8,
@@ -76,8 +76,8 @@ const assumed = {
 } as const;
 
 /**
- * Counts tokens by length alone (see `assumed`): equal requests cost the same. Reasoning tokens are always 0. Returns
- * what a call would have cost with a model provider, in tokens; `totalTokens` is the sum of the others.
+ * Returns what a call would have cost with a model provider, in tokens. They are computed only from lengths (see
+ * `assumed`), so equal requests cost the same. Reasoning tokens are always 0; `totalTokens` is the sum of the others.
  */
 export function countUsage({
   texts,
@@ -106,6 +106,7 @@ function tokensOf(text: string): number {
   return Math.ceil(text.length / assumed.charactersPerToken);
 }
 
+/** A word and its possible singulars. */
 type WordForms = ReadonlySet<string>;
 
 function wordsOf(text: string): WordForms[] {

@@ -40,7 +40,7 @@ describe('with getLogs', () => {
       '() => { for (let at = 0; at < 5000; at += 1) console.log(at); console.error("kept"); return null; }',
     );
 
-    expect(execution.stdout.log).toHaveLength(assumptions.logEntries + 1);
+    expect(execution.stdout.log).toHaveLength(assumptions.maxLogEntries + 1);
     expect(execution.stdout.log.at(-1)).toBe(assumptions.logCutMark);
     expect(execution.stderr.log).toEqual(['kept']);
   });
