@@ -343,11 +343,11 @@ function readCards(
   let count = 0;
   return readRecords(source, uses, (group) => {
     const owner = group.texts('ownerid', userOf);
-    const people = peopleIn(group);
+    const userOwners = userOwnersIn(group);
     return (row, index, node) => {
       if (index < count) return;
       count += 1;
-      const named = people(row).flatMap(({ id, name }) => {
+      const named = userOwners(row).flatMap(({ id, name }) => {
         const user = canonicalId(id);
         if (user !== undefined && name) owners.of(user).name ??= name;
         return user ?? [];
@@ -358,7 +358,7 @@ function readCards(
 }
 
 /** Returns a function that finds the owners of a card, without those that are groups. */
-function peopleIn(group: RowGroup) {
+function userOwnersIn(group: RowGroup) {
   const read = (name: string) => group.lists(`owners.list.element.${name}`);
   const ids = read('id');
   const names = read('displayname');

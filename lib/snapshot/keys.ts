@@ -16,6 +16,7 @@ export function splitPlace(place: Place): { readonly source: Source; readonly na
   throw new TypeError(`${place}: expected SOURCE or SOURCE.NAME`);
 }
 
+/** The source of a place. */
 export const sourceOf = (place: Place): Source => splitPlace(place).source;
 
 /** Parses `SOURCE` or `SOURCE.NAME`; undefined if the string is not a place. */
@@ -73,7 +74,7 @@ export const changesKey = (place: Place, run: Run, against: string, token: strin
 export const foldersOf = (folder: string) =>
   [folder, `parquet/${folder}`, `parquet/uses/${folder}`, `changes/${folder}`] as const;
 
-/** The key of the object that names the last published run of a place. */
+/** The key of `latest.json`, which records the last published run of a place. */
 export const latestKey = (place: Place) => `${place}/latest.json`;
 
 /** The name of a part in a run's folder. `index`: the number of the part; 0 is the first. */

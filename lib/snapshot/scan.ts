@@ -85,6 +85,7 @@ export const gateNames = [
   'broken',
 ] as const;
 
+/** One of `gateNames`. */
 export type GateName = (typeof gateNames)[number];
 
 /** What a scan knows at its end: how complete it is, and what it saw. */
@@ -103,6 +104,7 @@ export const outcomeSchema = z.object({
   refused: z.readonly(z.array(z.enum(gateNames))),
 });
 
+/** See `outcomeSchema`. */
 export type ScanOutcome = Readonly<z.infer<typeof outcomeSchema>>;
 
 /** Where a scan starts, and what it may use of the run. */

@@ -21,7 +21,7 @@ export const brokenFlags = [
   'affected',
 ] as const satisfies Flag[];
 
-/** What each flag means, for people. */
+/** What each flag means, as a sentence. */
 export const flagMeanings: Readonly<Record<Flag, string>> = {
   broken_links: 'One of its links says that it is not VALID.',
   invalid: 'Its own status says that it is not VALID.',

@@ -18,6 +18,7 @@ export const kinds = [
   'other',
 ] as const;
 
+/** The kind of a thing: see `kinds`. */
 export type Kind = (typeof kinds)[number];
 
 /** A thing by its kind and its id, in the form of `canonicalId`: two things are the same if both are equal. */

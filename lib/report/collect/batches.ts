@@ -13,12 +13,12 @@ type BatchesToRead = Reading & {
 
 const MAX_TOPICS = 200;
 
-/** Maximum parts (of 100 texts) to read: of one batch, from its start, and of all batches together. */
+/** Maximum parts (of 100 texts each) to read of one batch, from its start, and of all batches together. */
 const MAX_PARTS = 1_000;
 const MAX_PARTS_IN_TOTAL = 3_000;
 const PARALLEL_READS = 16;
 
-/** The batches that have ended, the latest first; batches with an unknown end come last, by name. */
+/** Reads the batches that have ended, latest first. Batches whose end is unknown come last, by name. */
 export async function readBatches(options: BatchesToRead): Promise<readonly BatchFacts[]> {
   const { store, ends, addFault, signal } = options;
   const room = { parts: MAX_PARTS_IN_TOTAL };
@@ -34,10 +34,10 @@ export async function readBatches(options: BatchesToRead): Promise<readonly Batc
   return found;
 }
 
-/** Reads a batch; empty if it has no summary, since it has not ended. */
+/** Reads a batch, as a list of one; empty if it has no summary, since it has not ended. */
 async function readBatch(
   batch: string,
-  /** How many parts may still be read. */
+  /** How many parts may still be read, for all batches together; it is reduced here. */
   room: { parts: number },
   options: BatchesToRead,
 ): Promise<readonly BatchFacts[]> {
@@ -85,23 +85,23 @@ async function readParts(
 
 type ScoredRow = Awaited<ReturnType<typeof readScores>>[number];
 
-const MAX_NAMED = 100;
+const MAX_IDS = 100;
 
-/** Collects facts that the summary of a batch lacks, from the rows of the batch. */
+/** Collects, from the rows of a batch, the facts that its summary lacks. */
 function createScoredRows() {
-  const negative = createLargest<BatchFacts['mostNegative'][number]>(MAX_NAMED);
+  const negative = createLargest<BatchFacts['mostNegative'][number]>(MAX_IDS);
   const failures: BatchFacts['failures'][number][] = [];
   const days = createDays();
   return {
     add(row: ScoredRow) {
       const id = shownText(row.id ?? `line ${row.line}`);
-      if (row.error !== undefined && row.outcome !== 'bad' && failures.length < MAX_NAMED)
+      if (row.error !== undefined && row.outcome !== 'bad' && failures.length < MAX_IDS)
         failures.push({ id, reason: shownText(row.error) });
       const sentiments = sentimentsIn(row);
       days.add(row.date, Object.values(sentiments));
       const topics = Object.keys(sentiments).filter((topic) => sentiments[topic] === 'negative');
       if (topics.length > 0 && negative.mayAdd(topics.length)) {
-        const shown = topics.slice(0, MAX_NAMED).map((topic) => shownText(topic));
+        const shown = topics.slice(0, MAX_IDS).map((topic) => shownText(topic));
         negative.add(topics.length, { id, topics: shown });
       }
     },
@@ -113,7 +113,7 @@ function createScoredRows() {
   };
 }
 
-/** The sentiments of a row by topic. Without topics, the sentiment of the whole text is under ''. */
+/** The sentiments of a row by topic. Without topics, the sentiment of the whole text has the topic ''. */
 function sentimentsIn({ topicSentiments, sentiment }: ScoredRow): Readonly<Record<string, Name>> {
   const named = Object.entries(membersOf(topicSentiments)).filter(([, value]) => textIn(value) !== undefined);
   const all = named.length > 0 || textIn(sentiment) === undefined ? named : [['', sentiment] as const];
@@ -121,10 +121,10 @@ function sentimentsIn({ topicSentiments, sentiment }: ScoredRow): Readonly<Recor
 }
 
 const MAX_DAYS = 4_000;
-/** The minimum share of rows that must have a date. */
+/** The share of rows that must have a date for `overTime`. */
 const MIN_DATED_SHARE = 0.9;
 
-/** Counts sentiments by day, if the rows have dates. */
+/** Counts sentiments by day, for rows that have dates. */
 function createDays() {
   const days = new Map<string, SentimentCounts>();
   const columns = createCountedValues();

@@ -61,8 +61,8 @@ type FactsToCollect = {
 };
 
 /**
- * Reads what the report shows. If something is missing or damaged, that becomes a fault, and the rest is shown. Throws
- * only if the store is unavailable, or on abort. Memory grows only with the model: see `computeModel`.
+ * Reads what the report shows. If an object is missing or damaged, that is recorded as a fault, and everything else is
+ * shown. Throws only if the store is unavailable, or on abort. Memory grows only with the model: see `computeModel`.
  */
 export const collectFacts = (options: FactsToCollect): Promise<ReportFacts> =>
   readAgain(
@@ -115,7 +115,7 @@ type ThingFacts = Pick<
 
 const listLimits: ListLimits = { whole: MAX_WHOLE, top: MAX_LISTED };
 
-/** The facts from the model and its records; no facts if any of these is damaged. */
+/** The facts from the model and from records; if one of these is damaged, there are no such facts. */
 async function readThings(
   { store, now, signal, limits = listLimits }: FactsToCollect,
   addFault: Reading['addFault'],
@@ -145,7 +145,7 @@ async function readThings(
       files: columns.files && (await readFiles(show)),
       dataFiles: columns['data-files'] && (await readDataFiles(show, now())),
     };
-    // Freed explicitly, since the garbage collector does not count native memory.
+    // Freed here, since the garbage collector does not count native memory.
     freeMemory(model.graph.user);
     return facts;
   } catch (error) {
@@ -156,7 +156,7 @@ async function readThings(
   }
 }
 
-/** The known formulas; if there are too many, the first formulas that fit into the page. */
+/** The known formulas; if they do not all fit into the page, the first ones that do. */
 function listKnownFormulas(model: Model): ReportFacts['knownFormulas'] {
   let left = MAX_FORMULA_CHARACTERS;
   const list = [];
@@ -171,8 +171,8 @@ function listKnownFormulas(model: Model): ReportFacts['knownFormulas'] {
 /** The model and its records. */
 type ThingsToShow = Parameters<typeof readFiles>[0] & { readonly model: Model & Pick<DatedModel, 'since'> };
 
-/** Facts, and the nodes of the things that they list, in the order of the list. */
-type Shown<F> = { readonly facts: F; readonly nodes: readonly number[] };
+/** The facts about a list of things, and the nodes of these things, in the order of the list. */
+type WithNodes<F> = { readonly facts: F; readonly nodes: readonly number[] };
 
 /** A calculation that may be listed. */
 type Calculation = ReturnType<ReturnType<typeof readCalculation>> &
@@ -182,20 +182,20 @@ type Calculation = ReturnType<ReturnType<typeof readCalculation>> &
   };
 
 /** The number of calculations that get the flag `oldest`. */
-const OLDEST = 100;
+const MAX_OLDEST = 100;
 
-/** Global and hidden calculations are too common to be included for their flag in an incomplete list. */
+/** An incomplete list does not include calculations only because they are global or hidden: there are too many. */
 const { global: _, hidden: __, oldest: OLD, ...listedFlags } = calculationFlags;
 const wantedFlags = Object.keys(listedFlags) as (keyof typeof listedFlags)[];
 
-/** Counts the calculations of the model, and lists them. */
-async function readCalculations(options: ThingsToShow): Promise<Shown<CalculationFacts>> {
+/** Counts the calculations of the model by status, flag and month, and lists them. */
+async function readCalculations(options: ThingsToShow): Promise<WithNodes<CalculationFacts>> {
   const { model, columns: of, limits, signal } = options;
   const total = model.calculations.nodes.length;
   const statuses = createCountedValues();
   const days = new Map<number, number>();
   const flagged = createFlags(calculationFlags, wantedFlags, { total, ...limits });
-  const oldest = createLargest<Calculation>(OLDEST);
+  const oldest = createLargest<Calculation>(MAX_OLDEST);
   const listed: Calculation[] = [];
   for await (const { nodes, first, ...recordGroup } of firstRecords(model, of, 'calculations')) {
     signal.throwIfAborted();
@@ -236,7 +236,7 @@ const CALCULATION_COLUMNS = [
   ...(['brokenSince', 'unusedSince'] as const),
 ];
 
-/** Returns, for a node, what the model knows about it. */
+/** Returns a function that returns what the model knows about a node. */
 function factsFromModel(model: ThingsToShow['model']) {
   const { broken, unused } = model.since;
   return (node: number) => ({
@@ -248,7 +248,7 @@ function factsFromModel(model: ThingsToShow['model']) {
 
 const idAt = ({ things }: Model, node: number): string => shownText(things.thingAt(node).id);
 
-/** The flags that the records of a row group state about themselves, as bits. */
+/** Returns a function that returns, as bits, the flags that a record itself contains, such as `locked`. */
 function ownFlags(group: RowGroup): (row: number) => number {
   const columns: { readonly bit: number; readonly values: (row: number) => unknown }[] = [];
   for (const name of ['locked', 'archived', 'hidden', 'global'] as const)
@@ -266,7 +266,7 @@ const readCalculation = textsOf({
   status: ['status', countedEnum, NOT_STATED],
 });
 
-/** Counts the validity of the links of calculations. */
+/** Counts the links of calculations by validity. */
 function linksIn(graph: UsesGraph): Pick<CalculationFacts, 'links' | 'brokenLinks'> {
   const values = createCountedValues();
   // All links with the same validity share one string.
@@ -286,7 +286,7 @@ function linksIn(graph: UsesGraph): Pick<CalculationFacts, 'links' | 'brokenLink
 
 const DAY_MS = 86_400_000;
 
-/** Sums up counts by day since 1970 to counts by month, oldest first. */
+/** Adds up counts by day (days since 1970) to counts by month, oldest first. */
 function byMonth(days: ReadonlyMap<number, number>): CalculationFacts['lastModified'] {
   const months = new Map<string, number>();
   for (const [day, count] of [...days].sort(([a], [b]) => a - b)) {
@@ -298,8 +298,11 @@ function byMonth(days: ReadonlyMap<number, number>): CalculationFacts['lastModif
 
 const CARD_BITS = cardFlags.missing_target | cardFlags.affected;
 
-/** Counts the cards of the model, and lists them. If several datasets list a card, its first record is used. */
-async function readCards(options: ThingsToShow): Promise<Shown<NonNullable<ReportFacts['cards']>>> {
+/**
+ * Counts the cards of the model by type and flag, and lists them. If several datasets list a card, its first record is
+ * used.
+ */
+async function readCards(options: ThingsToShow): Promise<WithNodes<NonNullable<ReportFacts['cards']>>> {
   const { model, columns: of, limits, signal } = options;
   const total = model.cards.nodes.length;
   const types = createCountedValues();
@@ -349,11 +352,11 @@ const readCard = textsOf({
   listedFor: ['_datasetid', idText],
 });
 
-/** Lists the datasets that are used; datasets with the most cards come first. */
+/** Lists the datasets that something uses, those with the most cards first. */
 function listDatasets(
   { datasets }: Model,
   { whole, top }: ListLimits,
-): Shown<NonNullable<ReportFacts['datasets']>> {
+): WithNodes<NonNullable<ReportFacts['datasets']>> {
   const total = datasets.length;
   const listed = datasets
     .toSorted((a, b) => b.cards - a.cards || b.calculations - a.calculations)
@@ -366,7 +369,7 @@ function listDatasets(
   };
 }
 
-/** Lists the owners; owners of the most calculations and cards come first. */
+/** Lists the owners, those with the most calculations and cards first. */
 function listOwners({ owners }: Model, { whole, top }: ListLimits): NonNullable<ReportFacts['owners']> {
   const total = owners.length;
   const rows = owners
@@ -382,8 +385,9 @@ const MAX_EDGES = 1_000_000;
 const MAX_OTHERS = 50_000;
 
 /**
- * The uses between listed things (their nodes, in the order of the lists) and things that no snapshot contains. Things
- * that a snapshot contains but no list shows are left out, and so are uses beyond the first million.
+ * The uses among the things in the lists (`listed`: their nodes, in the order of the lists) and the things that no
+ * snapshot contains. Things that are in a snapshot but in no list are left out, and so are uses beyond the first
+ * million.
  */
 function graphOf({ graph, things, flags }: Model, listed: readonly number[]): Graph {
   // For each node, its number in the graph plus 1; 0 if it is not in the graph.

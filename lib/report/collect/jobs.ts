@@ -10,19 +10,19 @@ type Attention = JobFacts['attention'][number];
 
 const DAY_MS = 86_400_000;
 
-/** Maximum days of results to read, by the day of a job's first claim, and maximum results of each type. */
+/** How many days of results to read, by the day of a job's first claim, and maximum results of each type. */
 const RESULT_DAYS = 30;
 const MAX_RESULTS = 5_000;
 
-/** Reports unexpected objects, if there are any, by the name of the first. */
+/** Reports unexpected objects, if there are any, as one fault, with the key of the first. */
 function addOdd(addFault: Reading['addFault'], odd: readonly string[], expected: string): void {
   if (odd.length > 0)
     addFault(`${odd[0]}: expected ${expected}, got something else; ${odd.length} such objects are left out`);
 }
 
 /**
- * Reads the results of jobs of the last thirty days, the newest days of each type first. Also finds when the
- * last job of each batch ended, as far as its results were read.
+ * Reads the results of jobs of the last thirty days, for each type the newest days first. Also finds when the last job
+ * of each batch ended (`batchEnds`), if its result was read.
  */
 export async function readJobs(
   options: Reading & {
@@ -39,7 +39,7 @@ export async function readJobs(
   let isCut = false;
   for await (const folder of store.folders('results/', { signal })) {
     let read = 0;
-    // Another machine's clock may be ahead, so that it has begun the next day.
+    // Starts with tomorrow, since another machine's clock may be ahead.
     for (let dayMs = today + DAY_MS; dayMs >= sinceMs && read <= most; dayMs -= DAY_MS) {
       const wanted = { type: folder.split('/')[1], day: new Date(dayMs).toISOString().slice(0, 10), signal };
       for await (const { key, value = {} } of storedResults(withoutResponses(store), wanted)) {
@@ -58,7 +58,7 @@ export async function readJobs(
   return { jobs, batchEnds: tally.batchEnds };
 }
 
-/** Counts results by type and status, and collects the first results that need attention. */
+/** Counts results by type and status, and collects the jobs that need attention. */
 function createTally() {
   const types = new Map<string, Record<Attention['status'] | 'done', number>>();
   const attention = createLargest<Attention>(MAX_LISTED);
@@ -104,14 +104,16 @@ function reasonOf({ error }: Members): string {
   return shownText([textIn(kind), textIn(message)].filter((each) => each !== undefined).join(': '));
 }
 
-/** Sorts unknown jobs before failed ones, each newest first. */
+/** The rank by which jobs are sorted, highest first: unknown outcomes before failed ones, each newest first. */
 const rankOf = ({ status, finishedAt }: Pick<Attention, 'status' | 'finishedAt'>): number =>
   finishedAt + (status === 'unknown' ? 1e15 : 0);
 
-/** The start of the response in a result. A JSON string cannot contain it, since its quotes would be escaped. */
+/**
+ * The bytes with which the response begins in a result. No JSON string contains them, since quotes in it are escaped.
+ */
 const RESPONSE = Buffer.from(',"response":');
 
-/** A store whose results lack their responses, which are the last member and may be large. */
+/** Wraps a store so that results are read without their responses: each is the last member, and may be large. */
 const withoutResponses = ({ list, get }: Store): Pick<Store, 'list' | 'get'> => ({
   list,
   async get(...asked) {
@@ -124,7 +126,7 @@ const withoutResponses = ({ list, get }: Store): Pick<Store, 'list' | 'get'> => 
 const MAX_UPDATES = 1_000;
 const PARALLEL_READS = 16;
 
-/** Maximum characters of a formula, and of all formulas together, the newest first. */
+/** Maximum characters of one formula, and of all formulas together, newest first. */
 const MAX_FORMULA_LENGTH = 20_000;
 const MAX_CHARACTERS = 1_000_000;
 
@@ -136,7 +138,7 @@ type Update = {
   readonly at: number;
 };
 
-/** The formulas that our updates stored, newest first. */
+/** Reads the formulas that our updates stored, newest first. */
 export async function readFormulas(
   options: Reading & {
     /** Maximum updates. Default: 1,000. */
@@ -161,7 +163,7 @@ export async function readFormulas(
   for await (const each of readAhead({ items, read, concurrency: PARALLEL_READS, signal })) {
     const { key, id, at, calculation } = each;
     const expression = textIn(calculation?.['expression']);
-    // If the calculation is missing, the object was deleted meanwhile.
+    // If the calculation is missing, the object has been deleted in the meantime.
     if (calculation !== undefined && expression === undefined) odd.push(key);
     if (expression === undefined) continue;
     const before = each.before === undefined ? null : shownText(each.before, MAX_FORMULA_LENGTH);
@@ -175,7 +177,7 @@ export async function readFormulas(
   return found;
 }
 
-/** The logged calculation; without any members if the object is damaged. */
+/** Reads a stored calculation; undefined if it was deleted, without members if the object is damaged. */
 async function calculationOf(store: Store, key: string | undefined): Promise<Members | undefined> {
   try {
     return key === undefined ? undefined : (await findFormula(store, key))?.calculation;

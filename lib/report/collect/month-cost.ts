@@ -11,12 +11,13 @@ const MAX_RESULTS = 5_000;
 
 const DAY_MS = 86_400_000;
 
+/** The setting PLATFORM_PRICES: what a call costs, by operation. */
 export type Prices = NonNullable<Parameters<typeof moneyFor>[0]>;
 
 /**
- * What the jobs and batches that ended this month cost. A batch counts in the month in which its summary was
- * last stored. Undefined without prices. Reads the results of code functions, of updates, and of `score` jobs
- * without a batch.
+ * Computes what the jobs and batches that ended this month cost; undefined without prices. It reads the results of code
+ * functions, of updates, and of `score` jobs without a batch. A batch counts in the month in which its summary was last
+ * stored.
  */
 export async function readMonthCost(
   prices: Prices | undefined,
@@ -34,7 +35,7 @@ export async function readMonthCost(
   let isCut = false;
   for (const type of Object.keys(calls)) {
     let read = 0;
-    // A result is stored under the day of the job's first claim, by a clock that may be ahead.
+    // A result is stored under the day of the job's first claim, according to a clock that may be ahead.
     for (let dayMs = nowMs + DAY_MS; dayMs >= sinceMs - DAY_MS && read <= MAX_RESULTS; dayMs -= DAY_MS) {
       const day = new Date(dayMs).toISOString().slice(0, 10);
       for await (const { value = {} } of storedResults(store, { type, day, sinceMs, signal })) {
@@ -64,7 +65,9 @@ export async function readMonthCost(
   return { month, ...money, isCut, words };
 }
 
-/** The calls of a job that scored texts of no batch, and how many of them were repeated after a lost response. */
+/**
+ * The calls of a job that scored texts without a batch, and how many of them repeated a call whose response was lost.
+ */
 function callsIn(response: unknown): readonly [all: number, open: number] {
   const { results } = membersOf(response);
   const each = Array.isArray(results) ? results.map(membersOf) : [];

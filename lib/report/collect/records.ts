@@ -8,7 +8,7 @@ import { NOT_STATED, shownText, textIn } from './values.ts';
 
 type DataFileFacts = NonNullable<ReportFacts['dataFiles']>;
 
-/** Counts files, and lists them; if there are too many, lists the largest. */
+/** Counts the files by type, status and FileSet, and lists them; if there are too many, lists only the largest. */
 export async function readFiles(options: RecordsToShow): Promise<NonNullable<ReportFacts['files']>> {
   const { whole, top } = options.limits;
   const isWhole = recordsOf(options, 'files') <= whole;
@@ -62,7 +62,7 @@ type FileRow = ReturnType<ReturnType<typeof readFile>> & {
   readonly size: number | null;
 };
 
-/** Returns a reader of some string columns of a row group, by member name. */
+/** Returns a function that reads some string columns of a row group; each becomes a member of a row. */
 export const textsOf =
   <N extends string>(wanted: Readonly<Record<N, ListedText>>) =>
   (group: RowGroup) => {
@@ -75,10 +75,10 @@ export const textsOf =
       Object.fromEntries(texts.map(([name, at]) => [name, at(row)])) as Record<N, string>;
   };
 
-/** The value of a column with fixed words, such as a status, in lower case; `NOT_STATED` if it is empty. */
+/** Reads a value of a column of fixed words, such as a status, in lower case; `NOT_STATED` if it is empty. */
 export const countedEnum = (utf8: Uint8Array): string => shownText(lowerCase(asText(utf8)) || NOT_STATED);
 
-/** An id in its canonical form. */
+/** Reads an id, in its canonical form; empty if it is not an id. */
 export const idText = (utf8: Uint8Array): string => canonicalId(asText(utf8)) ?? '';
 
 const readFile = textsOf({
@@ -92,20 +92,20 @@ const readFile = textsOf({
 
 const DAY_MS = 86_400_000;
 
-const RANGES = [
+const AGE_RANGES = [
   ['under 30 days', 30 * DAY_MS],
   ['30 to 90 days', 90 * DAY_MS],
   ['90 days to a year', 365 * DAY_MS],
   ['over a year', Number.POSITIVE_INFINITY],
 ] as const;
 
-/** Counts data files, and lists them; if there are too many, lists the first. */
+/** Counts the data files by scan state and age, and lists them; if there are too many, lists only the first. */
 export async function readDataFiles(options: RecordsToShow, nowMs: number): Promise<DataFileFacts> {
   const { whole, top } = options.limits;
   const most = recordsOf(options, 'data-files') <= whole ? whole : top;
   const scanState = createCountedValues();
   const ages = new Map<string, number>(
-    [...RANGES.map(([name]) => name), NOT_STATED].map((name) => [name, 0]),
+    [...AGE_RANGES.map(([name]) => name), NOT_STATED].map((name) => [name, 0]),
   );
   const rows: {
     [Name in keyof DataFileFacts['list']['columns']]: DataFileFacts['list']['columns'][Name][number];
@@ -151,7 +151,7 @@ const sizeIn = (value: unknown): number | null => {
 
 const ISO = new RegExp(ISO_TIME);
 
-/** Epoch milliseconds of a time, as SQL computes `created_at`. */
+/** The epoch milliseconds of a time, computed in the same way as `created_at` in SQL. */
 function momentIn(text: string): number | null {
   const [found, , zone] = ISO.exec(text) ?? [];
   return found === undefined ? null : Date.parse(zone === undefined ? `${text}Z` : text) || null;
@@ -159,10 +159,12 @@ function momentIn(text: string): number | null {
 
 function rangeOf(ms: number | null, nowMs: number): string {
   if (ms === null) return NOT_STATED;
-  return RANGES.find(([, below]) => nowMs - ms < below)?.[0] ?? NOT_STATED;
+  return AGE_RANGES.find(([, below]) => nowMs - ms < below)?.[0] ?? NOT_STATED;
 }
 
-/** The limits of lists. `whole`: maximum records of a complete list; `top`: records of an incomplete one. */
+/**
+ * The limits of lists. `whole`: a list of up to this many records is complete; `top`: the length of an incomplete one.
+ */
 export type ListLimits = { readonly whole: number; readonly top: number };
 
 /** The records to read, and how many of them to list. */
@@ -177,9 +179,9 @@ const recordsOf = ({ columns }: RecordsToShow, source: Source): number =>
   (columns[source]?.parts ?? []).reduce((sum, { count }) => sum + count, 0);
 
 /**
- * The rows for which `see` returns a value, merged with what `read` returns for them. `rows`: by default all rows;
- * `see` also gets the index in `rows`. `read` is called only for a group with such a row, so that columns which only
- * listed rows need are not read in other groups.
+ * Selects rows of a group. `rows`: the rows to look at; by default all. `see`: called with each of them and its index
+ * in `rows`; a row for which it returns a value is selected, and that value is merged with what `read` returns. `read`
+ * is called only for a group with a selected row. So columns that only listed rows need are not read in other groups.
  */
 export function chosenRows<Seen extends object, Said extends object>(
   { group, rows }: { readonly group: RowGroup; readonly rows?: Uint32Array },
@@ -187,7 +189,7 @@ export function chosenRows<Seen extends object, Said extends object>(
   read: (group: RowGroup) => (row: number) => Said,
 ): readonly (Seen & Said)[] {
   const chosen: { readonly row: number; readonly seen: Seen }[] = [];
-  // Not `entries()`, which would allocate an object for each of a million rows.
+  // `entries()` would allocate an object for each of a million rows.
   for (let index = 0; index < (rows?.length ?? group.rows); index += 1) {
     const row = rows?.[index] ?? index;
     const seen = see(row, index);
@@ -198,18 +200,20 @@ export function chosenRows<Seen extends object, Said extends object>(
   return chosen.map(({ row, seen }) => ({ ...seen, ...saidAt(row) }));
 }
 
-/** A string in a list: its column, how it is read, and its value if it is missing. Default: empty. */
+/**
+ * How to read a member of a row: its column, how to convert the value, and the value if it is missing. Default: empty.
+ */
 type ListedText = readonly [column: string, read: (utf8: Uint8Array) => string, missing?: string];
 
-/** Turns rows into columns. */
+/** Turns rows into columns with these names. */
 export const columnsOf = <R extends object, N extends keyof R>(rows: readonly R[], names: readonly N[]) =>
   Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])])) as unknown as {
     readonly [Name in N]: readonly R[Name][];
   };
 
 /**
- * Counts things by their flags, and decides for each thing whether it is listed. If there are at most `whole` things,
- * all are listed; otherwise the first `top`, and the first `top` with each flag in `wanted`.
+ * Creates a counter of things by their flags, which also decides for each thing whether to list it (`see`). If there
+ * are at most `whole` things, it lists all; otherwise the first `top`, and the first `top` with each flag in `wanted`.
  */
 export function createFlags<F extends string>(
   bits: Readonly<Record<F, number>>,
@@ -242,16 +246,16 @@ export function createFlags<F extends string>(
 
 const MAX_VALUES = 50;
 
-/** A string in the form in which it is counted; `NOT_STATED` if it is empty. */
+/** Reads a string to be counted; `NOT_STATED` if it is empty. */
 const countedText = (utf8: Uint8Array): string => shownText(asText(utf8) || NOT_STATED);
 
-/** Counts how often each value occurs; null counts as `NOT_STATED`. */
+/** Creates a counter of how many times each value occurs; null counts as `NOT_STATED`. */
 export function createCountedValues() {
   const counted = new Map<string, number>();
   return {
     add: (value: string | null = NOT_STATED, count = 1): void =>
       void counted.set(value ?? NOT_STATED, (counted.get(value ?? NOT_STATED) ?? 0) + count),
-    /** The values, most frequent first; `others` is the sum of the values that are not listed. */
+    /** The values, most frequent first; `others`: the sum for the values that are not listed. */
     counts(): Counts {
       const sorted = [...counted].sort(([, a], [, b]) => b - a);
       const others = sorted.slice(MAX_VALUES).reduce((sum, [, count]) => sum + count, 0);
@@ -260,29 +264,29 @@ export function createCountedValues() {
   };
 }
 
-/** Collects the `max` largest entries; of entries of equal size, the first. */
+/** Creates a collection of the `max` largest entries; among entries of equal size, the first ones. */
 export function createLargest<T>(max: number) {
-  const held: { readonly size: number; readonly at: number; readonly value: T }[] = [];
+  const entries: { readonly size: number; readonly at: number; readonly value: T }[] = [];
   let added = 0;
   let limit = Number.NEGATIVE_INFINITY;
   const trim = () => {
-    held.sort((a, b) => b.size - a.size || a.at - b.at);
-    held.length = Math.min(held.length, max);
-    if (held.length === max) limit = held.at(-1)?.size ?? limit;
+    entries.sort((a, b) => b.size - a.size || a.at - b.at);
+    entries.length = Math.min(entries.length, max);
+    if (entries.length === max) limit = entries.at(-1)?.size ?? limit;
   };
   return {
     /** Whether an entry of this size would be added. */
-    mayAdd: (size: number) => size > limit || held.length < max,
+    mayAdd: (size: number) => size > limit || entries.length < max,
     add(size: number, value: T) {
-      held.push({ size, at: added, value });
+      entries.push({ size, at: added, value });
       added += 1;
-      // Sorted only from time to time, so that adding is cheap.
-      if (held.length >= 2 * max + 16) trim();
+      // Sorted only now and then, so that adding is cheap.
+      if (entries.length >= 2 * max + 16) trim();
     },
     /** Returns the entries, the largest first. */
     values(): readonly T[] {
       trim();
-      return held.map(({ value }) => value);
+      return entries.map(({ value }) => value);
     },
   };
 }

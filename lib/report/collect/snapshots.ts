@@ -19,7 +19,7 @@ import { type Reading, shownText } from './values.ts';
 /** Maximum runs in the history of a place. */
 const MAX_RUNS = 30;
 
-/** Every place with a published run, in the order of the sources. A damaged object becomes a fault. */
+/** Reads every place that has a published run, in the order of the sources. A damaged object is reported as a fault. */
 export async function readSnapshots(options: Reading) {
   const found: NonNullable<Awaited<ReturnType<typeof readSnapshot>>>[] = [];
   for (const place of await placesIn(options.store)) {
@@ -86,12 +86,12 @@ function runFacts(manifest: Manifest): SnapshotFacts['history'][number] {
   return { run, ...timesOf(manifest), records, added, removed, changed, ...calls };
 }
 
-/** Maximum characters of a value and of all changes of a place, and maximum fields of a record. */
+/** Maximum characters of a value, maximum characters of all changes of a place, and maximum fields of a record. */
 const MAX_VALUE_LENGTH = 2_000;
 const MAX_CHARACTERS = 1_000_000;
 const MAX_FIELDS = 50;
 
-/** The changes of the last published run; undefined if it was not compared, or if the changes have expired. */
+/** Reads the changes of the last published run; undefined if it was not compared, or if the changes have expired. */
 export async function readChanges(
   options: Reading & { readonly place: Place; readonly manifest: Manifest },
 ): Promise<ChangesFacts | undefined> {
@@ -123,8 +123,8 @@ export async function readChanges(
 }
 
 /**
- * A change with the label of its record, and, for a changed record, the fields that differ, with their values as JSON.
- * Throws `StoredObjectError` if a line is not a change of a record.
+ * Turns a change into the form of the report: with the label of the record and, for a changed record, the fields that
+ * differ, with their values as JSON. Throws `StoredObjectError` if it is not a change of a record.
  */
 export function shownChange(
   source: Source,

@@ -26,7 +26,7 @@ export function createFramePacker<About>(
   let last: Promise<void> = Promise.resolve();
 
   /**
-   * Compresses a frame and calls `done` when its bytes are no longer needed. Resolves once there is room for
+   * Compresses a frame and calls `done` when its bytes are no longer needed. Resolves when there is room for
    * another frame.
    */
   async function pack(lines: Uint8Array, about: About, done: () => void): Promise<void> {
@@ -55,7 +55,7 @@ export function createFramePacker<About>(
     addText: (text: string): void => raw.addText(text),
     /**
      * Adds these last lines to the open frame, and ends it. If the frame has no other lines, they are not
-     * copied. Resolves once there is room for another frame.
+     * copied. Resolves when there is room for another frame.
      */
     async end(about: About, lines: Uint8Array = NO_LINES): Promise<void> {
       if (raw.sizeBytes() === 0) return pack(lines, about, () => undefined);

@@ -36,6 +36,7 @@ export type RecordBatch = {
   readonly release?: () => void;
 };
 
+/** A batch without records. */
 export const emptyBatch: RecordBatch = { records: 0, pieces: () => [], fields: {}, heldBytes: 0 };
 
 /** Maximum different field names in a response or a run, and maximum characters of all these names together. */
@@ -119,6 +120,7 @@ type RecordFields = {
   readonly beforeFirst: RecordField;
 };
 
+/** Creates the fields of a page, before its first record is read. */
 export const createRecordFields = (json: JsonBytes): RecordFields => ({
   json,
   byName: new Map(),

@@ -52,7 +52,7 @@ export function createPartWriter({
   let failed: { readonly cause: unknown } | undefined;
   return {
     /**
-     * Adds a batch. Resolves once there is room for another batch. Throws `RangeError` if a line is too long;
+     * Adds a batch. Resolves when there is room for another batch. Throws `RangeError` if a line is too long;
      * afterwards nothing can be stored.
      */
     async write({ pieces, release }: RecordBatch): Promise<void> {

@@ -135,7 +135,7 @@ type DescribedColumns = {
 };
 
 type IdsOfRun<Field extends string, Linked extends string> = {
-  /** The field of the request that has the ids, and the member of the selection that names them. */
+  /** The field of the request that has the ids. The selection of a run describes them in a member of the same name. */
   readonly field: Field;
   /** For a request without ids: another source, whose last published run provides them. Default: ids are required. */
   readonly linked?: {
@@ -206,7 +206,7 @@ type RequestOption = {
     readonly columns: readonly string[];
     readonly isId: (text: string) => boolean;
     readonly expected: string;
-    /** The option that names the column. */
+    /** The option with which a user gives the column's name. */
     readonly flag: string;
   };
   /** How an entry of a list is parsed. `read` returns undefined for an invalid entry. */
