@@ -38,8 +38,8 @@ type Logged = Named<Condition & LoggedCondition>;
 
 /**
  * The alarms of an instance. Each metric of an alarm costs money, so all problems of a severity in the logs share one
- * metric and one alarm. Each problem is a series of the metric, with its own state and notifications. A metric of AWS, and
- * a condition with a threshold in the settings, has an alarm of its own.
+ * metric and one alarm. Each problem is a series of the metric, with its own state and notifications. A metric of
+ * AWS, and a condition with a threshold in the settings, has an alarm of its own.
  */
 export class Alarms extends Construct {
   /** The conditions that alarms report, by name. Several conditions may share an alarm. */
@@ -168,7 +168,7 @@ const SHARED = { page: 'Page', ticket: 'Ticket', notice: 'Notice' } as const sat
 
 const BEGIN: Readonly<Record<Severity, string>> = {
   page: 'Something is being lost, or does not work.',
-  ticket: 'Something needs a person on a working day.',
+  ticket: 'Something needs attention on a working day.',
   notice: 'Something is slower than it should be.',
 };
 
@@ -188,8 +188,8 @@ const ownLimit = ([name, condition]: Named, overrides: Overrides): number | unde
   'byValue' in condition && condition.byValue ? undefined : overrides[name]?.threshold;
 
 /**
- * Applies the overrides in the settings to the conditions. Throws `ConfigError` for names of conditions that do not exist;
- * the schema cannot check them, since the names depend on other settings.
+ * Applies the overrides in the settings to the conditions. Throws `ConfigError` for names of conditions that do not
+ * exist; the schema cannot check them, since the names depend on other settings.
  */
 function overridden(
   conditions: Readonly<Record<string, Condition>>,

@@ -19,7 +19,7 @@ const OWN_JOBS = {
   textsQueue: 'score',
 } as const;
 
-/** Finds jobs that the instance creates itself although its `allow` forbids them: its workers would refuse them. */
+/** Finds jobs that the instance creates itself even though its `allow` forbids them: its workers would refuse them. */
 export function allowFaults(instance: Readonly<Record<string, unknown>>): readonly RuleFault[] {
   const parsed = allow.safeParse(instance['allow'] ?? {});
   if (!parsed.success) return [];

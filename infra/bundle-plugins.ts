@@ -142,7 +142,7 @@ const LATER = /\/(parameter-store|start-execution|topic-sender)\.ts$/;
 
 /**
  * Modules that are left out of all functions except one, since the other functions have neither a use for them nor the
- * rights. write-report keeps the directory store, since it compares runs in a temporary folder.
+ * permissions. write-report keeps the directory store, since it compares runs in a temporary folder.
  */
 const LEFT_OUT: readonly (readonly [path: RegExp, usedBy: string])[] = [
   [/\/(runner-here|sources\/[\w-]+\/scan)\.ts$/, 'snapshot'],

@@ -34,8 +34,8 @@ export const HANDLER = 'index.handler';
 
 /**
  * The code of a function with everything that it uses, including the SDK's clients. Sources are bundled by esbuild; a
- * bundle that is already built is used unchanged. A module that is loaded only when needed has its own file beside
- * `index.mjs`, since esbuild can remove unused parts only from a separate file.
+ * bundle that is already built is used unchanged. A module that is loaded only when needed has its own file next
+ * to `index.mjs`, since esbuild can remove unused parts only from a separate file.
  */
 export function lambdaCodeOf(name: string, folder = FUNCTIONS): Code {
   if (existsSync(join(folder, name, ENTRY))) return Code.fromAsset(join(folder, name));

@@ -13,7 +13,7 @@ import type { Instance } from './config-schema.ts';
 import type { Severity } from './severities.ts';
 import type { SyncFunction } from './sync-function.ts';
 
-/** A problem that a person must look into. Its name is the heading of its section in the runbook. */
+/** A problem that an operator must look into. Its name is the heading of its section in the runbook. */
 export type Condition = {
   readonly severity: Severity;
   readonly says: string;
@@ -126,8 +126,8 @@ const platformConditions = ({ workers, watch }: ConditionsProps): Conditions => 
 });
 
 /**
- * The conditions about missing or forbidden resources. They are urgent if jobs and snapshots need the resource; tables and
- * the report can be built later.
+ * The conditions about missing or forbidden resources. They are urgent if jobs and snapshots need the resource;
+ * tables and the report can be built later.
  */
 function resourceConditions({ workers, watch, move, tables, report }: ConditionsProps): Conditions {
   const now = [...workers, watch, ...ifDefined(move)];

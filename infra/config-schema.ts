@@ -38,9 +38,15 @@ const logDays = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
 
-/** How long things are stored, in days. Not configurable: rows of the ledger (30 days), scores in the cache and rows of batches (90 days). */
+/**
+ * How long things are stored, in days. Not configurable: rows of the ledger (30 days), scores in the cache and rows
+ * of batches (90 days).
+ */
 const lifetimesFields = {
-  /** Days, 15 to 3,650, of unfinished runs, staged texts and responses. The minimum is 15, since a message may wait for 14 days. Default: 30. */
+  /**
+   * Days, 15 to 3,650, of unfinished runs, staged texts and responses. The minimum is 15, since a message may wait
+   * for 14 days. Default: 30.
+   */
   work: z._default(integer(15, 3_650), 30),
   /** Days, 1 to 3,650, of superseded versions of objects, and of deleted objects. Default: 30. */
   oldVersions: z._default(integer(1, 3_650), 30),
@@ -52,7 +58,10 @@ const lifetimesFields = {
   scores: z._default(integer(15, 3_650), 365),
   /** Days, 1 to 3,650, of messages that could not become jobs, with the reasons. Default: 90. */
   refused: z._default(integer(1, 3_650), 90),
-  /** Days, 30 to 36,500, of published runs of the schedules, except the newest of each place. Default: they never expire. */
+  /**
+   * Days, 30 to 36,500, of published runs of the schedules, except the newest of each place. Default: they never
+   * expire.
+   */
   runs: z.optional(integer(30, 36_500)),
   /** Days of the functions' logs: a retention of CloudWatch Logs. Writing a gigabyte costs $0.50. Default: 30. */
   logs: z._default(
@@ -70,7 +79,7 @@ const lifetimes: LifetimesSchema = z.strictObject(lifetimesFields, { error: 'an 
 const topicsFields = {
   /** The ARN of a topic for alarms that cannot wait until the morning. Default: none. */
   page: z.optional(topicArn),
-  /** The ARN of a topic for alarms that need a person on a working day. Default: none. */
+  /** The ARN of a topic for alarms that need attention on a working day. Default: none. */
   ticket: z.optional(topicArn),
   /** The ARN of a topic for alarms that need no action, and for digests. Default: none. */
   notice: z.optional(topicArn),
@@ -90,7 +99,10 @@ const slack: SlackSchema = z.strictObject(slackFields, { error: 'an object of wo
 interface SlackSchema extends z.ZodMiniObject<typeof slackFields, z.core.$strict> {}
 
 const overrideFields = {
-  /** The alarm goes off above this value. Not allowed for alarms whose threshold has a setting of its own, such as oldestJobHours. Default: see docs/alarms.md. */
+  /**
+   * The alarm goes off above this value. Not allowed for alarms whose threshold has a setting of its own, such as
+   * oldestJobHours. Default: see docs/alarms.md.
+   */
   threshold: z.optional(number(0, 1_000_000_000_000)),
   /** The severity of the alarm: page, ticket or notice. Default: see docs/alarms.md. */
   severity: z.optional(z.enum(severities, { error: `one of ${severities.join(', ')}` })),
@@ -109,13 +121,16 @@ const alarmsFields = {
   topicArn: z.optional(topicArn),
   /** Topics that are notified of the alarms of one severity. Default: none. */
   topics: z._default(topics, {}),
-  /** A channel in a Slack workspace that is connected to AWS (Amazon Q Developer in chat applications). Default: none. */
+  /**
+   * A channel in a Slack workspace that is connected to AWS (Amazon Q Developer in chat applications). Default:
+   * none.
+   */
   slack: z.optional(slack),
   /** Settings of single alarms, by name. Default: none. */
   overrides: z._default(z.record(z.string(), override, { error: 'an object of alarms' }), {}),
   /**
-   * An alarm goes off if the oldest job is older than this many hours, 1 to 336. Choose more if bulk requests may occupy
-   * the queue for days. Default: 24.
+   * An alarm goes off if the oldest job is older than this many hours, 1 to 336. Choose more if bulk requests may
+   * occupy the queue for days. Default: 24.
    */
   oldestJobHours: z._default(atSynth(integer(1, 336)), 24),
   /** An alarm goes off if more texts than this are scored in a day, since each text costs credits. Default: 50,000. */
@@ -187,9 +202,15 @@ const links: LinksSchema = z.strictObject(linksFields, {
 });
 
 const proxyFields = {
-  /** The proxy's address without user and path, such as http://proxy.example.com:3128: HTTPS_PROXY of the functions. Required. */
+  /**
+   * The proxy's address without user and path, such as http://proxy.example.com:3128: HTTPS_PROXY of the functions.
+   * Required.
+   */
   url: proxyUrl,
-  /** Hosts that are reached without the proxy, separated by commas, such as .amazonaws.com if there are endpoints: NO_PROXY. Default: none. */
+  /**
+   * Hosts that are reached without the proxy, separated by commas, such as .amazonaws.com if there are endpoints:
+   * NO_PROXY. Default: none.
+   */
   except: z.optional(text('hosts, separated by commas', /^[^\s]{1,1000}$/)),
 };
 const proxy: ProxySchema = z.strictObject(proxyFields, { error: 'an object of url and except' });
@@ -199,21 +220,30 @@ interface ProxySchema extends z.ZodMiniObject<typeof proxyFields, z.core.$strict
 export const OWN_TAG = 'platform-sync';
 
 /**
- * The settings of one instance. The object is defined apart from the call that creates the schema, so that the package's
- * type declarations keep the docstrings of its members.
+ * The settings of one instance. The object is defined apart from the call that creates the schema, so that the
+ * package's type declarations keep the docstrings of its members.
  */
 const instanceFields = {
   /** The instance's name: the stack is `platform-sync-NAME`. Required. */
   name,
-  /** The id of the account to deploy to. Default: the account of the ARNs in the settings if it is the same in all of them, otherwise the account of the credentials. */
+  /**
+   * The id of the account to deploy to. Default: the account of the ARNs in the settings if it is the same in all
+   * of them, otherwise the account of the credentials.
+   */
   account: z.optional(awsAccount),
-  /** The region to deploy to. Default: the region of the ARNs in the settings, otherwise the region of the credentials. */
+  /**
+   * The region to deploy to. Default: the region of the ARNs in the settings, otherwise the region of the
+   * credentials.
+   */
   region: z.optional(region),
   /** The origin of the platform's instance, over https. Required. */
   baseUrl: origin,
   /** The name or ARN of a SecureString in the Parameter Store that has the token; it costs nothing. Default: none. */
   tokenParameter: z.optional(parameter),
-  /** The ARN of an existing secret that has the token. Default: none; without tokenParameter, the stack creates a secret, for $0.40 a month. */
+  /**
+   * The ARN of an existing secret that has the token. Default: none; without tokenParameter, the stack creates a
+   * secret, for $0.40 a month.
+   */
   tokenSecretArn: z.optional(secretArn),
   /** The ARN of the customer managed key that encrypts the parameter or the secret. Default: none. */
   tokenKeyArn: z.optional(keyArn),
@@ -224,22 +254,31 @@ const instanceFields = {
   /** The folder of this instance in the existing bucket, such as teams/acme. Default: the whole bucket. */
   prefix: z.optional(folders),
   /**
-   * The encryption header that the existing bucket requires for each object: AES256, aws:kms, or aws:kms: followed by the
-   * ARN of a key. Default: no header, since most buckets encrypt by themselves.
+   * The encryption header that the existing bucket requires for each object: AES256, aws:kms, or aws:kms: followed
+   * by the ARN of a key. Default: no header, since most buckets encrypt by themselves.
    */
   encryption: z.optional(encryption),
   /** The name of an existing table, left by another stack of this app. Default: the stack creates one. */
   table: z.optional(tableName),
-  /** The ARN of a customer managed key for the bucket, the table and the secret, created or existing: $1 a month, and $0.03 for 10,000 uses. Default: keys of AWS, which cost nothing. */
+  /**
+   * The ARN of a customer managed key for the bucket, the table and the secret, created or existing: $1 a month,
+   * and $0.03 for 10,000 uses. Default: keys of AWS, which cost nothing.
+   */
   key: z.optional(keyArn),
   /**
    * ARNs of further keys with which stored objects, rows or the token are encrypted, so that they stay
    * readable. Default: none.
    */
   formerKeys: z._default(z.array(keyArn, { error: 'a list of ARNs of KMS keys' }), []),
-  /** An existing network, by ids; you pay for its NAT gateway and endpoints. Default: none, or with fixedAddress a network of the stack. */
+  /**
+   * An existing network, by ids; you pay for its NAT gateway and endpoints. Default: none, or with fixedAddress a
+   * network of the stack.
+   */
   vpc: z.optional(vpc),
-  /** Interface endpoints of AWS services to create in `vpc`: list those that the network needs and does not have yet ([network](network.md)). Each costs $7.30 a month in each subnet. Default: none. */
+  /**
+   * Interface endpoints of AWS services to create in `vpc`: list those that the network needs and does not have yet
+   * ([network](network.md)). Each costs $7.30 a month in each subnet. Default: none.
+   */
   endpoints: z._default(
     z.array(z.enum(endpointServices, { error: `one of ${endpointServices.join(', ')}` }), {
       error: 'a list of services',
@@ -248,43 +287,72 @@ const instanceFields = {
   ),
   /** The proxy through which the functions call the platform and AWS. Default: none. */
   proxy: z.optional(proxy),
-  /** The path of a file of PEM certificates that the functions trust in addition to the public ones, for example of a proxy that inspects TLS. It becomes a layer. Default: none. */
+  /**
+   * The path of a file of PEM certificates that the functions trust in addition to the public ones, for example of
+   * a proxy that inspects TLS. It becomes a layer. Default: none.
+   */
   certificates: z.optional(atSynth(nonBlank('the path of a file of PEM certificates'))),
-  /** What happens to buckets, table and fixed address when the stack is deleted. retain: they stay, and AWS refuses to delete the table. protect: AWS also refuses to delete the buckets and the stack. destroy (for trials): they are deleted with all their contents. Default: retain. */
+  /**
+   * What happens to buckets, table and fixed address when the stack is deleted. retain: they stay, and AWS refuses
+   * to delete the table. protect: AWS also refuses to delete the buckets and the stack. destroy (for trials): they
+   * are deleted with all their contents. Default: retain.
+   */
   removal: z._default(
     z.enum(['retain', 'protect', 'destroy'], { error: 'retain, protect or destroy' }),
     'retain',
   ),
-  /** For this many minutes (5, 10, 15 or 30), a new version of the job functions gets a tenth of the messages, and is rolled back if it fails. The alarm of each queue costs $0.10 a month. Default: a new version gets all messages immediately, and is never rolled back. */
+  /**
+   * For this many minutes (5, 10, 15 or 30), a new version of the job functions gets a tenth of the messages, and
+   * is rolled back if it fails. The alarm of each queue costs $0.10 a month. Default: a new version gets all
+   * messages immediately, and is never rolled back.
+   */
   canaryMinutes: z.optional(z.literal([5, 10, 15, 30], { error: '5, 10, 15 or 30' })),
   /** The addresses of things in the platform, with `{id}`. The report and the digest link to them. Default: none. */
   links: z.optional(links),
-  /** By place: a run with less than this share of the last run's records, 0 to 1, is refused as shrunk; null: never. Default: 0.5. */
+  /**
+   * By place: a run with less than this share of the last run's records, 0 to 1, is refused as shrunk; null: never.
+   * Default: 0.5.
+   */
   gates: z.optional(gatesSchema),
-  /** The price of each call, in the form of PLATFORM_PRICES, so that commands with the stack's settings print costs. Default: none. */
+  /**
+   * The price of each call, in the form of PLATFORM_PRICES, so that commands with the stack's settings print costs.
+   * Default: none.
+   */
   prices: z.optional(prices),
   /** Maximum requests a second of the whole instance. Default: 2. */
   rate: z._default(atSynth(number(0.001, 10_000)), 2),
-  /** The instance may raise its rate up to this many requests a second while nothing is throttled; it settles below the limit that it learns. Default: `rate`. */
+  /**
+   * The instance may raise its rate up to this many requests a second while nothing is throttled; it settles below
+   * the limit that it learns. Default: `rate`.
+   */
   rateCeiling: z.optional(atSynth(number(0.001, 10_000))),
   /** Maximum requests in flight in one process. Default: 8. */
   concurrency: z._default(atSynth(integer(1, 1_000)), 8),
   /** Maximum concurrent processes; an idle process costs nothing. Default: 10, or more if the schedules need more. */
   workers: z.optional(atSynth(integer(1, 10_000))),
-  /** Average duration of a call of the platform in milliseconds. The number of concurrent processes is computed from it. Default: 1,000. */
+  /**
+   * Average duration of a call of the platform in milliseconds. The number of concurrent processes is computed from
+   * it. Default: 1,000.
+   */
   latencyMs: z._default(atSynth(integer(1, 60_000)), 1_000),
   /** Average duration of a code function in milliseconds, for the same purpose. Default: 10,000. */
   codeFunctionMs: z._default(atSynth(integer(1, 330_000)), 10_000),
   /** Time limit of one attempt of a call, in milliseconds; code functions have 330,000. Default: 60,000. */
   timeoutMs: z.optional(integer(1_000, 300_000)),
-  /** Compression of the parts of snapshots, gzip or zstd: zstd is a sixth smaller, and takes a quarter less CPU. Default: gzip. */
+  /**
+   * Compression of the parts of snapshots, gzip or zstd: zstd is a sixth smaller, and takes a quarter less CPU.
+   * Default: gzip.
+   */
   compression: z._default(orToken(z.enum(['gzip', 'zstd']), 'gzip or zstd'), 'gzip'),
   /** The lowest log level that is written: trace, debug, info or warn. Alarms need warnings. Default: info. */
   logLevel: z._default(
     orToken(z.enum(['trace', 'debug', 'info', 'warn']), 'trace, debug, info or warn'),
     'info',
   ),
-  /** The job types, packages and functions that jobs may use. A job must be allowed by each list. Default: everything except update-formula. */
+  /**
+   * The job types, packages and functions that jobs may use. A job must be allowed by each list. Default:
+   * everything except update-formula.
+   */
   allow: z.optional(allow),
   /** The snapshots to take on a schedule. Default: none, so only jobs and commands take snapshots. */
   schedules: z._default(z.array(scheduleSchema, { error: 'a list of schedules' }), []),
@@ -293,23 +361,42 @@ const instanceFields = {
     z.array<ScheduledFunctionSchema>(scheduledFunctionSchema, { error: 'a list of functions on schedules' }),
     [],
   ),
-  /** Rules by which EventBridge events run code functions. They need the queue of code functions, for $0.36 a month. Default: none. */
+  /**
+   * Rules by which EventBridge events run code functions. They need the queue of code functions, for $0.36 a month.
+   * Default: none.
+   */
   eventRules: z._default(z.array<EventRuleSchema>(eventRuleSchema, { error: 'a list of event rules' }), []),
-  /** Whether code functions have a separate queue, for $0.36 a month. Event rules need it. After it is turned off, its messages move to the queue of all jobs within an hour. Default: true if there are event rules. */
+  /**
+   * Whether code functions have a separate queue, for $0.36 a month. Event rules need it. After it is turned off,
+   * its messages move to the queue of all jobs within an hour. Default: true if there are event rules.
+   */
   functionsQueue: z.optional(z.boolean({ error: 'true or false' })),
-  /** Whether the texts of requests in the inbox have a separate queue, and a function with half the memory, for $0.36 a month. It saves money above 27,000 × `rate` texts a month. After it is turned off, its messages move to the queue of all jobs within an hour. Default: false. */
+  /**
+   * Whether the texts of requests in the inbox have a separate queue, and a function with half the memory, for
+   * $0.36 a month. It saves money above 27,000 × `rate` texts a month. After it is turned off, its messages move to
+   * the queue of all jobs within an hour. Default: false.
+   */
   textsQueue: z._default(z.boolean({ error: 'true or false' }), false),
   /** Whether the tables of each run are built after its publication, and missing tables every night. Default: true. */
   writeTables: z._default(z.boolean({ error: 'true or false' }), true),
   /** Whether the report is written after each publication, for $0.10 a month; digests need it too. Default: true. */
   writeReport: z._default(z.boolean({ error: 'true or false' }), true),
-  /** Whether to create a dashboard, for $3 a month after the first three of the account. Its queries are saved in CloudWatch in any case. Default: true if `rate` is above 20. */
+  /**
+   * Whether to create a dashboard, for $3 a month after the first three of the account. Its queries are saved in
+   * CloudWatch in any case. Default: true if `rate` is above 20.
+   */
   dashboard: z.optional(z.boolean({ error: 'true or false' })),
-  /** Whether calls come from one fixed IP address, through a NAT gateway, for about $36 a month: true for a new address, or the id of an existing address. Default: false. */
+  /**
+   * Whether calls come from one fixed IP address, through a NAT gateway, for about $36 a month: true for a new
+   * address, or the id of an existing address. Default: false.
+   */
   fixedAddress: z._default(fixedAddress, false),
   /** How many days things are stored. Default: the defaults of its fields. */
   lifetimes: z._default(lifetimes, lifetimes.parse({})),
-  /** The alarms, and who is notified of them. Each metric of an alarm costs $0.10 a month. Default: the defaults of its fields. */
+  /**
+   * The alarms, and who is notified of them. Each metric of an alarm costs $0.10 a month. Default: the defaults of
+   * its fields.
+   */
   alarms: z._default(alarms, alarms.parse({})),
   /** Ids of accounts, or ARNs of their roles, that may read the published runs and their changes. Default: none. */
   readers: z._default(z.array(reader, { error: 'a list of accounts and roles' }), []),

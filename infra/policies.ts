@@ -27,13 +27,13 @@ export const PUBLISHED = [
 ];
 
 /**
- * Managed policies to attach to people's roles. Readers need `reader`; people who start work also need `submitter`; people
- * on call also need `operator`. None of them allows reading the token.
+ * Managed policies to attach to people's roles. Readers need `reader`; people who start work also need `submitter`;
+ * people on call also need `operator`. None of them allows reading the token.
  */
 export class Policies extends Construct {
   /**
-   * Allows `runs`, `diff`, `query`, `check`, `lineage`, `digest` and `where-used`, queries in Athena, and reading results,
-   * scores, the report, formulas and refused messages.
+   * Allows `runs`, `diff`, `query`, `check`, `lineage`, `digest` and `where-used`, queries in Athena, and reading
+   * results, scores, the report, formulas and refused messages.
    */
   readonly reader: ManagedPolicy;
   /**
@@ -42,8 +42,8 @@ export class Policies extends Construct {
    */
   readonly submitter: ManagedPolicy;
   /**
-   * Allows `pace`, `jobs`, `redrive` and `forget`. Together with `reader` and the right to read the token, it allows every
-   * command except `work`.
+   * Allows `pace`, `jobs`, `redrive` and `forget`. Together with `reader` and the right to read the token, it
+   * allows every command except `work`.
    */
   readonly operator: ManagedPolicy;
 
@@ -145,7 +145,7 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
   });
   Grant.addToPrincipal({
     grantee: policy,
-    // `redrive` moves dead letters. A person looks at rare dead letters, and then deletes them.
+    // `redrive` moves dead letters. An operator checks rare dead letters, and then deletes them.
     actions: ['sqs:ReceiveMessage', 'sqs:DeleteMessage'],
     resourceArns: [queues.deadLetters.queueArn, queues.rareDeadLetters.queueArn],
   });
@@ -174,8 +174,8 @@ function grantAlarms(policy: ManagedPolicy): void {
 }
 
 /**
- * Grants publishing a refused run. These are the rights of the snapshot function, but with fewer patterns, since a managed
- * policy has at most 6,144 characters.
+ * Grants publishing a refused run. These are the permissions of the snapshot function, but with fewer patterns, since a
+ * managed policy has at most 6,144 characters.
  */
 function grantPublish(policy: ManagedPolicy, { storage, catalog }: PoliciesProps): void {
   const places = sources.map((source) => `${source}*`);

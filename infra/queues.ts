@@ -26,5 +26,8 @@ export function createDeadLetterQueue(scope: Construct, id: string): Queue {
   return queue;
 }
 
-/** The queue for requests, events and inputs that could not be delivered or handled. A person must look at each of them. */
+/**
+ * The queue for requests, events and inputs that could not be delivered or handled. An operator must check each of
+ * them.
+ */
 export type RareDeadLetters = { readonly rareDeadLetters: Queue };

@@ -96,7 +96,7 @@ export class Snapshots extends Construct {
   }
 
   /**
-   * Grants the rights to checkpoints, in a policy of its own. It names the function; the role's default policy cannot name
+   * Grants the permissions for checkpoints, in a policy of its own. It names the function; the role's default policy cannot name
    * the function, which depends on it.
    */
   private grantCheckpoints(): void {

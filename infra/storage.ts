@@ -36,17 +36,23 @@ export type StorageProps = Pick<
 
 /** Existing resources. */
 export type GivenStorage = {
-  /** An existing bucket, or its name; its owner manages lifecycle rules, versions and notifications. Default: the construct creates one. */
+  /**
+   * An existing bucket, or its name; its owner manages lifecycle rules, versions and notifications. Default: the
+   * construct creates one.
+   */
   readonly bucket?: string | IBucket | undefined;
   /** The folder of this instance in the bucket, such as `teams/acme`. Default: the whole bucket. */
   readonly prefix?: string | undefined;
-  /** A KMS key, or its ARN, for the construct's bucket, table and secret, and for a bucket and a table given by name. Default: keys of AWS, which cost nothing. */
+  /**
+   * A KMS key, or its ARN, for the construct's bucket, table and secret, and for a bucket and a table given by
+   * name. Default: keys of AWS, which cost nothing.
+   */
   readonly key?: string | IKey | undefined;
   /** An existing table, left by another stack of this app, or its name. Default: the construct creates one. */
   readonly table?: string | ITable | undefined;
 };
 
-/** A receiver of rights: a function's role, or a policy. */
+/** What permissions are granted to: a function's role, or a policy. */
 type Grantee = IRole | ManagedPolicy;
 
 /**
@@ -161,7 +167,10 @@ export class Storage extends Construct {
     });
   }
 
-  /** The condition that a key is used through one of these services. The `*` is for China, where their domain differs. */
+  /**
+   * The condition that a key is used through one of these services. The `*` is for China, where their domain
+   * differs.
+   */
   private through(...services: readonly ('s3' | 'dynamodb')[]) {
     const [only, ...others] = services.map((each) => `${each}.${Stack.of(this).region}.amazonaws.com*`);
     return { StringLike: { 'kms:ViaService': others.length === 0 ? only : [only, ...others] } };
@@ -178,8 +187,8 @@ export class Storage extends Construct {
   }
 
   /**
-   * Grants reading in folders, or in the entire store. It includes the right to list, without which S3 reports a missing
-   * object as forbidden. For this check, S3 takes the object's key as the prefix of the listing.
+   * Grants reading in folders, or in the entire store. It includes the right to list, without which S3 reports a
+   * missing object as forbidden. For this check, S3 takes the object's key as the prefix of the listing.
    */
   grantRead(role: Grantee, patterns: readonly string[] = ['*']): void {
     this.grant(role, READS, patterns);
@@ -192,7 +201,10 @@ export class Storage extends Construct {
     });
   }
 
-  /** Grants writing in folders, also by multipart uploads, which may be aborted, and which decrypt their parts at the end. */
+  /**
+   * Grants writing in folders, also by multipart uploads, which may be aborted, and which decrypt their parts at
+   * the end.
+   */
   grantWrite(role: Grantee, folders: readonly string[]): void {
     this.grantKey(role, this.objectKey, 's3', ['kms:Decrypt', 'kms:GenerateDataKey']);
     this.grant(role, WRITES, folders);
@@ -203,8 +215,8 @@ export class Storage extends Construct {
   }
 
   /**
-   * Grants reading, writing and deleting objects, and listing, reading and erasing their old versions, with few statements,
-   * since a managed policy has at most 6,144 characters.
+   * Grants reading, writing and deleting objects, and listing, reading and erasing their old versions, with few
+   * statements, since a managed policy has at most 6,144 characters.
    */
   grantEverything(grantee: Grantee, folders: readonly string[]): void {
     const ofVersions = ['s3:GetObjectVersion', 's3:DeleteObjectVersion'];

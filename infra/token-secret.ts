@@ -17,12 +17,15 @@ type TokenSecretProps = Pick<Instance, 'tokenSecretArn' | 'tokenKeyArn' | 'forme
 export type GivenToken = {
   /** An existing secret that has the token. Functions may also use its encryption key. Default: none. */
   readonly tokenSecret?: ISecret | undefined;
-  /** An existing SecureString that has the token: its name, its ARN, or the parameter. Default: none; without a secret either, the construct creates a secret. */
+  /**
+   * An existing SecureString that has the token: its name, its ARN, or the parameter. Default: none; without a
+   * secret either, the construct creates a secret.
+   */
   readonly tokenParameter?: string | IParameter | undefined;
 };
 
 /**
- * The platform's token: an existing parameter or secret, or a new secret, into which a person puts the token.
+ * The platform's token: an existing parameter or secret, or a new secret, into which a user puts the token.
  * (CloudFormation cannot create a SecureString.)
  */
 export class TokenSecret extends Construct {
@@ -78,7 +81,7 @@ export class TokenSecret extends Construct {
     acknowledge(
       secret,
       'SMG4',
-      'Only a person can create a token, on the platform. An alarm goes off when the token expires.',
+      'Only a user can create a token, on the platform. An alarm goes off when the token expires.',
     );
     return secret;
   }
@@ -97,7 +100,7 @@ export class TokenSecret extends Construct {
   }
 }
 
-/** The rights that are needed to read the token. */
+/** The permissions that are needed to read the token. */
 type Access = typeof ofParameter & {
   readonly resources: readonly string[];
   readonly keyArns: readonly string[];

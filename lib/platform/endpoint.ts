@@ -30,7 +30,10 @@ export type Endpoint<Input extends EndpointInput = EndpointInput, Output = unkno
   readonly records: RecordsIn | Pick<RecordsIn, 'members'>;
   /** Whether an object is a result: it has members that no error has. It may also have members of an error. */
   readonly isResult: (answer: Readonly<Record<string, unknown>>) => boolean;
-  /** A body that is valid although it is not JSON: an empty body, or any body but an HTML page. Default: only JSON. */
+  /**
+   * A body that is valid even though it is not JSON: an empty body, or any body but an HTML page. Default: only
+   * JSON.
+   */
   readonly otherBody?: 'empty' | 'any';
   /** Whether a repeat does no harm: the operation reads, or a repeat costs only its price. */
   readonly mayRepeat: boolean;

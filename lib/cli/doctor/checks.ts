@@ -171,9 +171,7 @@ const ROW_LIFETIME_MS = 3_600_000;
 /** Checks that the table exists and has our keys, and that its rows can be written, read and deleted. */
 const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environment }) => {
   if (tableName === undefined)
-    return skipped(
-      'SYNC_TABLE is not set, although the queue is in SQS: `work` needs the table of that queue',
-    );
+    return skipped('SYNC_TABLE is not set, but the queue is in SQS: `work` needs the table of that queue');
   const { table: opened } = await openTable(tableName, environment);
   const table = checkedTable(opened, tableCheckOf(tableName, environment));
   const key = { partition: `doctor#${randomUUID()}`, sort: 'doctor' };

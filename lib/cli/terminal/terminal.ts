@@ -227,7 +227,7 @@ export type Terminal = {
   readonly openStore?: typeof openStore;
 };
 
-/** Creates a function that warns that a step failed, although the command as a whole succeeds. */
+/** Creates a function that warns that a step failed, while the command as a whole succeeds. */
 export const warnOn =
   ({ err }: Pick<Terminal, 'err'>) =>
   (what: string, reason: Error): void =>
@@ -398,7 +398,7 @@ export class OutputError extends Error {
 /**
  * Creates a function that writes to an output of this process. It never throws: after a failed write it reports the
  * fault once, and writes nothing more. Files are written without a stream, since on a full disk Node's stream would
- * report a string as written although only a part of it fits.
+ * report a string as written even if only a part of it fits.
  */
 function createOutput(
   stream: NodeJS.WriteStream & { readonly fd: number },

@@ -23,7 +23,7 @@ type PlatformRequest = {
   readonly isPrivate: boolean;
   /** Reads the decoded body. Must throw `SyntaxError` unless it is complete, valid JSON. */
   readonly read: ReadResponse<unknown>;
-  /** The kind of body that is valid although it is not JSON, as in `Endpoint`. */
+  /** The kind of body that is valid even though it is not JSON, as in `Endpoint`. */
   readonly otherBody?: 'empty' | 'any' | undefined;
   /**
    * Receives the function that frees the memory of the body, if the body stays in use. Default: it is freed
