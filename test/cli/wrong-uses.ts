@@ -186,7 +186,7 @@ export const wrongWords: readonly WrongUse[] = [
     'with the id of a dataset, which is a UUID, got "dataset:Sales"',
   ],
   ['snapshot calculations --filter card:a --as x', 'with the id of a card, which is digits'],
-  ['snapshot calculations --filter status: --as x', 'expected status:VALUE with a text'],
+  ['snapshot calculations --filter status: --as x', 'expected status:VALUE with a value that is not empty'],
   ['snapshot calculations --resume last', ' has no run of calculations that was stopped'],
   ['snapshot calculations --resume ../x', `${NO_RUN} "../x".`],
   [`snapshot calculations --resume ${RUN}`, ' has no checkpoint'],

@@ -38,7 +38,7 @@ function fault(filter: string): string | undefined {
   if (value === undefined) return undefined;
   if (ids !== undefined)
     return idsIn(value).every(ids.isId) ? undefined : `${field}:VALUE with ${ids.expected}`;
-  return value.trim() === '' ? `${field}:VALUE with a text` : undefined;
+  return value.trim() === '' ? `${field}:VALUE with a value that is not empty` : undefined;
 }
 
 /** A filter of a search for calculations: `FIELD`, or `FIELD:VALUE`. Several ids are separated by commas. */
