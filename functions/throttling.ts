@@ -41,15 +41,15 @@ function createWindowedMean(now: () => number) {
 /**
  * Creates the measures of throttling. `Throttling` is the percentage of requests that the platform throttles.
  * `RateReduced` is the percentage by which the fleet's rate is below the configured rate while calls wait. It is needed
- * because a fleet that has slowed down is rarely refused: if the platform allows half of the rate, less than 1 % of the
- * calls are refused. All processes share one budget, so any process measures the percentage of the whole fleet.
+ * because a fleet that has slowed down is rarely throttled: if the platform allows half of the rate, it throttles less
+ * than 1 % of the calls. All processes share one budget, so any process measures the percentage of the whole fleet.
  */
 export function createThrottling(configuredRate: number, now: () => number) {
   const throttled = createWindowedMean(now);
   const reduced = createWindowedMean(now);
   let effectiveRate = () => configuredRate;
   return {
-    /** Sets the function that returns the fleet's present rate, in requests a second. */
+    /** Sets the function that returns the fleet's current rate, in requests a second. */
     followRate(follow: () => number): void {
       effectiveRate = follow;
     },

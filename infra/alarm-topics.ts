@@ -12,11 +12,11 @@ import { type Severity, severities } from './severities.ts';
 export type AlarmTopicsProps = {
   readonly alarms: Instance['alarms'];
   /** Existing topics of the surrounding app, by severity. */
-  readonly given: GivenTopics;
+  readonly given: ExistingTopics;
 };
 
 /** Existing topics for the alarms of each severity. */
-export type GivenTopics = Readonly<Partial<Record<Severity, ITopic | undefined>>>;
+export type ExistingTopics = Readonly<Partial<Record<Severity, ITopic | undefined>>>;
 
 /** The SNS topics that are notified when an alarm starts and when it ends. */
 export class AlarmTopics extends Construct {
@@ -54,7 +54,7 @@ export class AlarmTopics extends Construct {
   private topicsOf(
     severity: Severity,
     { topics }: Instance['alarms'],
-    given: GivenTopics,
+    given: ExistingTopics,
   ): readonly ITopic[] {
     const arn = topics[severity];
     const existing = given[severity];

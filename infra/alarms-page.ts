@@ -14,8 +14,7 @@ const MEANINGS: Readonly<Record<MeasureName, string>> = {
   Requests: 'requests to the platform',
   Throttled: 'requests that got a 429',
   Unauthorized: 'requests that the platform refused with 401',
-  Forbidden:
-    'requests refused with 403, except for single cards and data files: those are named in the manifest',
+  Forbidden: 'requests refused with 403, except for single cards and data files: the manifest lists those',
   SentimentCalls: 'texts that were scored',
   SentimentTokens: 'tokens that scoring used',
   SnapshotsRefused: 'runs that were refused publication',
@@ -32,7 +31,9 @@ const MEANINGS: Readonly<Record<MeasureName, string>> = {
     'requests a second that may be sent, as a process last read; below the configured rate after a 429',
 };
 
-/** The settings of an instance with every alarm, for the page. Settings that determine thresholds have their defaults. */
+/**
+ * The settings of an instance with every alarm, for the page. Settings that determine thresholds have their defaults.
+ */
 const INSTANCE = {
   name: 'manual',
   baseUrl: 'https://acme.example.com',

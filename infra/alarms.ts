@@ -12,7 +12,7 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { METRIC_NAMESPACE } from '../lib/contract.ts';
-import { AlarmTopics, type GivenTopics } from './alarm-topics.ts';
+import { AlarmTopics, type ExistingTopics } from './alarm-topics.ts';
 import { type Condition, type ConditionsProps, conditionsOf, type LoggedCondition } from './conditions.ts';
 import { ConfigError } from './config.ts';
 import type { Instance } from './config-schema.ts';
@@ -22,7 +22,7 @@ export type AlarmsProps = ConditionsProps & {
   /** The instance's name in metrics. */
   readonly serviceName: string;
   /** Topics of the surrounding app, besides those of the settings. */
-  readonly topics?: GivenTopics;
+  readonly topics?: ExistingTopics;
 };
 
 const FIVE_MINUTES = Duration.minutes(5);
@@ -83,8 +83,8 @@ export class Alarms extends Construct {
       label: SHARED[severity],
       period: FIVE_MINUTES,
     });
-    const sections = found.flatMap(([name, { shown, section = name }]) =>
-      shown.map((each) => {
+    const sections = found.flatMap(([name, { values, section = name }]) =>
+      values.map((each) => {
         const what = each.startsWith(`${section}-`) ? `${section}-…` : each;
         return what === section ? what : `${what} (#${section.toLowerCase()})`;
       }),
@@ -93,7 +93,7 @@ export class Alarms extends Construct {
       metric,
       threshold: 0,
       evaluationPeriods: ALARM_LASTS.toMinutes() / FIVE_MINUTES.toMinutes(),
-      alarmDescription: `${BEGIN[severity]} The notification names the problem; its section is ${this.runbook}#PROBLEM in small letters: ${[...new Set(sections)].join(', ')}.`,
+      alarmDescription: `${FIRST_SENTENCES[severity]} The notification names the problem; its section is ${this.runbook}#PROBLEM in lower case: ${[...new Set(sections)].join(', ')}.`,
     });
   }
 
@@ -132,11 +132,11 @@ export class Alarms extends Construct {
   }
 
   /** The pattern of a condition; if all conditions of its section are in `found`, the pattern of the section. */
-  private patternAmong([, { pattern, together }]: Logged, found: readonly Logged[]): string {
+  private patternAmong([, { pattern, sectionPattern }]: Logged, found: readonly Logged[]): string {
     const isWhole = this.possible
-      .filter(([, each]) => each.together === together)
+      .filter(([, each]) => each.sectionPattern === sectionPattern)
       .every(([name]) => found.some((each) => each[0] === name));
-    return together !== undefined && isWhole ? together : pattern;
+    return sectionPattern !== undefined && isWhole ? sectionPattern : pattern;
   }
 
   /** Counts log lines in a metric. Each function gets a metric filter for each field that names a problem. */
@@ -166,7 +166,7 @@ const SHARED = { page: 'Page', ticket: 'Ticket', notice: 'Notice' } as const sat
   string
 >;
 
-const BEGIN: Readonly<Record<Severity, string>> = {
+const FIRST_SENTENCES: Readonly<Record<Severity, string>> = {
   page: 'Something is being lost, or does not work.',
   ticket: 'Something needs attention on a working day.',
   notice: 'Something is slower than it should be.',

@@ -4,10 +4,9 @@ import { root } from './bundle-options.ts';
 import { functionNames, writeBundle, writeMaps } from './bundles.ts';
 
 /*
- * Writes the bundle of each function to `dist/functions/NAME`, or to NAME in the given folder. The installed
- * package has the construct in `dist` too; `lambdaCodeOf` in bundles.ts uses these bundles instead of building
- * them. The source maps go to
- * `maps` next to that folder; they are not deployed.
+ * Writes the bundle of each function to `dist/functions/NAME`, or to NAME in the given folder. The installed package
+ * has the construct in `dist` too; there, `lambdaCodeOf` in bundles.ts uses these bundles instead of building them. The
+ * source maps go to `maps` next to that folder; they are not deployed.
  */
 
 const [to = join(root, 'dist', 'functions')] = process.argv.slice(2);

@@ -39,7 +39,9 @@ const ERRORS: readonly string[] = [
   'ReplicatedWriteConflictException',
 ];
 
-/** The parts of the Lambda client that the SDK for durable executions needs. The SDK itself imports the whole client. */
+/**
+ * The parts of the Lambda client that the SDK for durable executions needs. The SDK itself imports the whole client.
+ */
 const LAMBDA = 'LambdaClient, CheckpointDurableExecutionCommand, GetDurableExecutionStateCommand';
 
 /** Matches the parts of the SDK for operations other than steps and waits: 30 KB, which are removed. */
@@ -188,7 +190,9 @@ const importsOf = (name: string, needed: ReadonlySet<string>): Plugin => ({
 
 const IMPORT = /(?<!typeof )\bimport\('(\.[^']+)'\)/g;
 
-/** Matches a call that creates a schema. It is marked as pure, so that schemas that a function does not use are removed. */
+/**
+ * Matches a call that creates a schema. It is marked as pure, so that schemas that a function does not use are removed.
+ */
 const SCHEMA = /\b(?:z\.\w+|anyRecord|recordOf)\(/g;
 
 /** The plugins that remove code that a function does not use, but that esbuild would keep. */

@@ -14,7 +14,9 @@ import { AssetHashType, DockerImage } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { root } from './bundle-options.ts';
 
-/** The folder that has a folder for each deployed function, with its sources (in a checkout) or its bundle (packaged). */
+/**
+ * The folder that has a folder for each deployed function, with its sources (in a checkout) or its bundle (packaged).
+ */
 const FUNCTIONS = join(root, 'functions');
 
 /** The source of a deployed function. */

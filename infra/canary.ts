@@ -13,15 +13,15 @@ const CONFIGS = {
 } as const satisfies Record<NonNullable<Instance['canaryMinutes']>, unknown>;
 
 /**
- * The alias's name. It is a constant, since a reference to the alias would be a cycle: the alias depends on the alarm, and
- * the alarm's metric names the alias.
+ * The alias's name. It is a constant, since a reference to the alias would be a cycle: the alias depends on the alarm,
+ * and the alarm's metric names the alias.
  */
 const ALIAS = 'live';
 
 /**
- * Creates an alias of a function by which a new version gets a tenth of the invocations for some minutes. CloudFormation
- * waits for them: if an invocation fails, the function and the stack are rolled back. The alarm watches only the new
- * version, so that failures of the old version do not stop a deployment that fixes them.
+ * Creates an alias of a function by which a new version gets a tenth of the invocations for some minutes.
+ * CloudFormation waits for them: if an invocation fails, the function and the stack are rolled back. The alarm watches
+ * only the new version, so that failures of the old version do not stop a deployment that fixes them.
  */
 export function canaryOf(of: LambdaFunction, minutes: NonNullable<Instance['canaryMinutes']>): Alias {
   const { currentVersion: version } = of;

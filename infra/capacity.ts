@@ -29,8 +29,8 @@ const MAX_CONCURRENCY = 1_000;
 
 /**
  * Computes how many processes each function may have. By Little's law, rate × latency requests are in flight, and each
- * process has `concurrency` of them; a code function has a process to itself. Code functions get all workers that jobs and
- * snapshots do not need.
+ * process has `concurrency` of them; a code function has a process to itself. Code functions get all workers that jobs
+ * and snapshots do not need.
  */
 export function capacityOf(needs: CapacityNeeds): Capacity {
   const { rate, concurrency, latencyMs, codeFunctionMs, workers, snapshots, textsQueue = false } = needs;

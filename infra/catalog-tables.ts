@@ -186,9 +186,9 @@ const PARQUET = {
 };
 
 /**
- * The format of JSON lines, read by OpenX. It ignores members without a column, and reads any value into a string column,
- * as JSON if the value is not a string. Members are mapped to columns by name, since one of two names that differ only in
- * case would be lost otherwise. A line that is not JSON fails the query, so no row is skipped silently.
+ * The format of JSON lines, read by OpenX. It ignores members without a column, and reads any value into a string
+ * column, as JSON if the value is not a string. Members are mapped to columns by name, since one of two names that
+ * differ only in case would be lost otherwise. A line that is not JSON fails the query, so no row is skipped silently.
  */
 const jsonOf = (name: StoredTableName) => ({
   serializationLibrary: 'org.openx.data.jsonserde.JsonSerDe',

@@ -32,9 +32,9 @@ const RESULTS_LIFETIME = Duration.days(30);
 
 /**
  * The store as tables: a Glue database with tables for each source, each latest run, jobs, refused messages, scores and
- * changes; and an Athena workgroup with saved queries. The function that builds the tables of a run adds a partition for
- * the run and one for its changes (`grantPublish`); without its partition, a run is in no table. Athena ignores objects
- * whose names begin with `_`, so no table reads manifests or summaries of batches.
+ * changes; and an Athena workgroup with saved queries. The function that builds the tables of a run adds a partition
+ * for the run and one for its changes (`grantPublish`); without its partition, a run is in no table. Athena ignores
+ * objects whose names begin with `_`, so no table reads manifests or summaries of batches.
  */
 export class Catalog extends Construct {
   /** The value of `SYNC_GLUE_DATABASE`. */

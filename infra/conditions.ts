@@ -16,6 +16,7 @@ import type { SyncFunction } from './sync-function.ts';
 /** A problem that an operator must look into. Its name is the heading of its section in the runbook. */
 export type Condition = {
   readonly severity: Severity;
+  /** What is wrong, in a sentence: the description of its alarm. */
   readonly says: string;
   /** The setting that determines its threshold. Default: `alarms.overrides` may set it. */
   readonly setBy?: string;
@@ -31,9 +32,9 @@ export type LoggedCondition = {
   /** The field of the line that names the problem. */
   readonly field: string;
   /** The possible values of the field. */
-  readonly shown: readonly string[];
-  /** A shorter pattern for all conditions of its section, since a filter has at most 1,024 characters. */
-  readonly together?: string;
+  readonly values: readonly string[];
+  /** A shorter pattern that covers all conditions of its section, since a filter has at most 1,024 characters. */
+  readonly sectionPattern?: string;
   /** Whether the threshold is compared with the line's `value`. Default: with the number of lines in five minutes. */
   readonly byValue?: boolean;
 };
@@ -41,6 +42,7 @@ export type LoggedCondition = {
 /** A condition of an AWS metric. Its own alarm goes off when the metric is above a value for five minutes. */
 type MeasuredCondition = { readonly metric: IMetric; readonly above: number };
 
+/** What the conditions of an instance depend on. */
 export type ConditionsProps = Pick<Instance, 'alarms' | 'allow'> & {
   /** The snapshots that must be published regularly. */
   readonly expected: readonly ExpectedSnapshot[];
@@ -85,7 +87,7 @@ const problem = (name: ProblemName, logs: readonly SyncFunction[], above?: numbe
   logs,
   pattern: `$.problem = "${name}"${above === undefined ? '' : ` && $.value > ${stringifyNumber(above)}`}`,
   field: '$.problem',
-  shown: [name],
+  values: [name],
   byValue: above !== undefined,
 });
 
@@ -111,7 +113,7 @@ const platformConditions = ({ workers, watch }: ConditionsProps): Conditions => 
     section: 'Throttling',
     ...problem('Throttling', [watch], 30),
     pattern: '$.problem = "Throttling-*" && $.value > 30',
-    shown: endpointNames.map((name) => `Throttling-${name}`),
+    values: endpointNames.map((name) => `Throttling-${name}`),
   },
   RateReduced: {
     severity: 'notice',
@@ -143,7 +145,7 @@ function resourceConditions({ workers, watch, move, tables, report }: Conditions
     logs,
     pattern: `$.problem = "${name}-*"`,
     field: '$.problem',
-    shown: resources.map((resource) => `${name}-${resource}`),
+    values: resources.map((resource) => `${name}-${resource}`),
   });
   return {
     ResourceMissing: condition('page', 'ResourceMissing', now),
@@ -157,7 +159,7 @@ function resourceConditions({ workers, watch, move, tables, report }: Conditions
 
 const SAYS = {
   ResourceMissing: 'need a table, a bucket, a queue or another AWS resource that does not exist.',
-  ResourceRefused: 'may not use a table, a bucket, a queue or another AWS resource, or its key.',
+  ResourceRefused: 'are not permitted to use a table, a bucket, a queue or another AWS resource, or its key.',
 } as const satisfies Partial<Record<ProblemName, string>>;
 
 /** Jobs that may end as unknown: they change the platform, so they are not sent again to find out their outcome. */
@@ -194,7 +196,7 @@ const deadLetterConditions = ({ deadLetters }: ConditionsProps): Conditions => (
   },
   RareDeadLetters: {
     severity: 'ticket',
-    says: 'A snapshot failed, a request of the inbox could not be split, or a schedule or an event could not make its job.',
+    says: 'A snapshot failed, a request of the inbox could not be split, or a schedule or an event could not create its job.',
     ...anyMessageIn(deadLetters.RareDeadLetters),
   },
 });
@@ -225,9 +227,9 @@ function snapshotConditions({ expected, scheduled, watch, workers }: ConditionsP
       section,
       logs: [watch],
       pattern: `$.problem = "${name}"`,
-      together: `$.problem = "${section}-*"`,
+      sectionPattern: `$.problem = "${section}-*"`,
       field: '$.problem',
-      shown: [name],
+      values: [name],
     };
     return [name, condition] as const;
   });
@@ -249,7 +251,7 @@ const functionConditions = ({ workers, watch, tables, move, report }: Conditions
     // Lambda writes this line at the end of each invocation, even if it killed the invocation.
     pattern: '$.type = "platform.report" && $.record.status != "success"',
     field: '$.record.status',
-    shown: ['error', 'failure', 'timeout'],
+    values: ['error', 'failure', 'timeout'],
   },
   FunctionThrottles: {
     severity: 'ticket',

@@ -86,7 +86,7 @@ function partitionFaults(instance: Given, partition: string): readonly RuleFault
       ? [
           {
             path: ['alarms', 'slack'],
-            expected: `nothing, since ${partition} has no Amazon Q Developer in chat applications (use alarms.email or alarms.topicArn)`,
+            expected: `no slack, since ${partition} has no Amazon Q Developer in chat applications (use alarms.email or alarms.topicArn)`,
           },
         ]
       : []),
@@ -108,10 +108,10 @@ function tokenFaults(instance: Given): readonly RuleFault[] {
       },
     ];
   if (tokenParameter !== undefined && tokenSecretArn !== undefined)
-    return [{ path: ['tokenSecretArn'], expected: 'nothing, since tokenParameter has the token' }];
+    return [{ path: ['tokenSecretArn'], expected: 'no tokenSecretArn, since tokenParameter has the token' }];
   if (tokenKeyArn === undefined || tokenParameter !== undefined || tokenSecretArn !== undefined) return [];
   const expected =
-    'tokenParameter or tokenSecretArn beside it, or no tokenKeyArn, since the stack’s own secret has AWS’s own key';
+    'tokenParameter or tokenSecretArn as well, or no tokenKeyArn, since the stack’s own secret has AWS’s own key';
   return [{ path: ['tokenKeyArn'], expected }];
 }
 

@@ -80,7 +80,10 @@ const bus = text('the name of an event bus, such as orders', /^(?!arn:)[\w./-]{1
 
 /** An event rule: each matching event becomes a `run-function` message that contains the whole event. */
 const eventRuleFields = {
-  /** The rule's name, which is part of its jobs' ids. If you rename a rule, an event can run its function again. Required. */
+  /**
+   * The rule's name, which is part of its jobs' ids. If you rename a rule, an event can run its function again.
+   * Required.
+   */
   name: atSynth(name),
   /**
    * An event pattern of EventBridge, deployed unchanged: names of fields with lists of matching values.
@@ -95,7 +98,9 @@ const eventRuleFields = {
   packageVersion: pathSegment,
   /** The name of the function, which runs once for each event. Required. */
   functionName: pathSegment,
-  /** The function's inputs: JSON in which a string such as `$.detail.id` stands for a field of the event. Default: none. */
+  /**
+   * The function's inputs: JSON in which a string such as `$.detail.id` stands for a field of the event. Default: none.
+   */
   inputVariables: z.optional(inputVariables),
   /** What to do if it is unknown whether the function ran: fail, or retry, which may run it twice. Default: fail. */
   onUnknown: z.optional(orToken(z.enum(['fail', 'retry']), 'fail or retry')),
@@ -103,4 +108,5 @@ const eventRuleFields = {
 export interface EventRuleSchema extends z.ZodMiniObject<typeof eventRuleFields, z.core.$strict> {}
 export const eventRuleSchema: EventRuleSchema = z.strictObject(eventRuleFields, { error: 'an event rule' });
 
+/** An event rule that was checked. */
 export type EventRule = z.infer<typeof eventRuleSchema>;

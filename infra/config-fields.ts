@@ -3,12 +3,13 @@ import * as z from 'zod/mini';
 
 /*
  * The types of the configuration's fields. The message of an error says what was expected. A token is a placeholder of
- * CDK for a value that is known only at deployment. It is allowed where AWS allows it, and only literal values are checked.
+ * CDK for a value that is known only at deployment. It is allowed where AWS allows it, and only literal values are
+ * checked.
  */
 
 /**
- * Whether a value, or a part of it, is known only at deployment. Also true for the one placeholder item of a list that is
- * known only at deployment.
+ * Whether a value, or a part of it, is known only at deployment. Also true for the one placeholder item of a list that
+ * is known only at deployment.
  */
 export const isToken = (value: unknown): boolean => Token.isUnresolved(value) || Token.isUnresolved([value]);
 
@@ -20,17 +21,21 @@ export const orToken = <T extends z.core.$ZodType>(field: T, error: string) =>
 export const atSynth = <T extends z.ZodMiniType>(field: T): T =>
   field.check(z.refine((value) => !isToken(value), { error: 'a value that is known at synth' }));
 
+/** A string that matches a pattern; or a token. `error` is what was expected. */
 export const text = (error: string, pattern: RegExp) =>
   z.string({ error }).check(z.refine((value) => isToken(value) || pattern.test(value), { error }));
 
+/** A string that is not blank; or a token. */
 export const nonBlank = (error: string) => text(error, /\S/);
 
+/** A number from `min` to `max`; or a token. */
 export function number(min: number, max: number) {
   const error = `a number from ${min} to ${max}`;
   const isValid = (value: number) => isToken(value) || (value >= min && value <= max);
   return z.number({ error }).check(z.refine(isValid, { error }));
 }
 
+/** A whole number from `min` to `max`; or a token. */
 export function integer(min: number, max: number) {
   const error = `a whole number from ${min} to ${max}`;
   const isValid = (value: number) =>
@@ -40,10 +45,12 @@ export function integer(min: number, max: number) {
 
 const FIXED_ADDRESS = 'true, false, or the allocation id of an address, such as eipalloc-0a1b2c3d4e5f60718';
 
+/** Whether an instance has a fixed address, or which one. */
 export const fixedAddress = z.union([z.boolean(), text(FIXED_ADDRESS, /^eipalloc-[0-9a-f]{8,17}$/)], {
   error: FIXED_ADDRESS,
 });
 
+/** A UUID; `of` is what it identifies, such as `a package`. */
 export const uuid = (of: string) => text(`the UUID of ${of}`, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i);
 
 /** The name of a resource within its stack. */
@@ -56,6 +63,7 @@ export const region = text('an AWS region', /^[a-z]{2}(-[a-z]+)+-\d$/);
 
 export const awsAccount = text('an AWS account: a string of 12 digits', /^\d{12}$/);
 
+/** An origin over https. A slash at the end is allowed. */
 export const origin = z.string({ error: 'the origin of the platform’s instance' }).check(
   z.refine((value) => isToken(value) || (URL.canParse(value) && isBare(value)), {
     error: 'an origin over https, such as https://acme.example.com, without path, query or user',

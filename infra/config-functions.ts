@@ -5,12 +5,12 @@ import { atSynth, isToken, name, orToken, uuid } from './config-fields.ts';
 import { cron, timeZone } from './config-schedules.ts';
 
 /**
- * The placeholder that EventBridge Scheduler replaces by the scheduled time. Its other placeholders differ with each
+ * The placeholder that EventBridge Scheduler replaces with the scheduled time. Its other placeholders differ with each
  * attempt, so each attempt would be another job.
  */
 export const SCHEDULED_TIME = '<aws.scheduler.scheduled-time>';
 
-const TIME_ALONE = `no placeholder of EventBridge Scheduler except ${SCHEDULED_TIME}: with any other, a second attempt would be another job`;
+const ONLY_SCHEDULED_TIME = `no placeholder of EventBridge Scheduler except ${SCHEDULED_TIME}: with any other, a second attempt would be another job`;
 
 const NO_ROUNDING = 'a number below 2^53, or a string: reading this number from JSON loses digits';
 
@@ -24,7 +24,7 @@ function valueFaults(value: unknown, path: readonly string[] = []): readonly Val
   if (isToken(value)) return [];
   if (typeof value === 'string')
     return value.replaceAll(SCHEDULED_TIME, '').includes('<aws.scheduler.')
-      ? [{ path, expected: TIME_ALONE }]
+      ? [{ path, expected: ONLY_SCHEDULED_TIME }]
       : [];
   if (typeof value === 'number')
     return Number.isInteger(value) && !Number.isSafeInteger(value) ? [{ path, expected: NO_ROUNDING }] : [];
@@ -63,7 +63,10 @@ const scheduledFunctionFields = {
   packageVersion: pathSegment,
   /** The name of the function, which runs once for each scheduled time. Required. */
   functionName: pathSegment,
-  /** The function's inputs: JSON in whose strings `<aws.scheduler.scheduled-time>` stands for the scheduled time. Default: none. */
+  /**
+   * The function's inputs: JSON in whose strings `<aws.scheduler.scheduled-time>` stands for the scheduled time.
+   * Default: none.
+   */
   inputVariables: z.optional(inputVariables),
   /**
    * Whether to import the formulas that the function returns: a list of {id, expression, name?, datasetId?}.
@@ -79,4 +82,5 @@ export const scheduledFunctionSchema: ScheduledFunctionSchema = z.strictObject(s
   error: 'a function on a schedule',
 });
 
+/** A function on a schedule, checked and with its defaults. */
 export type ScheduledFunction = z.infer<typeof scheduledFunctionSchema>;

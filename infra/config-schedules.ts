@@ -96,6 +96,7 @@ function scheduleOf(source: Source) {
 const [firstSource, ...otherSources] = sources;
 const LISTED = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(sources);
 
+/** The schema of a schedule of any source. */
 export const scheduleSchema = z.discriminatedUnion(
   'source',
   [scheduleOf(firstSource), ...otherSources.map(scheduleOf)],

@@ -423,6 +423,7 @@ const instanceFields = {
 /** One instance of the platform, and the stack that serves it. */
 const instanceSchema = z.strictObject(instanceFields, { error: 'an instance' });
 
+/** The settings of one instance, checked and with their defaults. */
 export type Instance = z.infer<typeof instanceSchema>;
 
 /** The settings of one instance in another app's stack, which determines the account and the region. */
@@ -451,6 +452,7 @@ export type InstanceSettings = Unchanged<
   }
 >;
 
+/** The schema of the context value `platform-sync`. */
 export const configSchema = z.strictObject(
   { instances: z.array(instanceSchema, { error: 'a list of instances' }) },
   { error: 'an object of instances' },

@@ -7,7 +7,7 @@ import { isToken } from './config-fields.ts';
 import { followFaults, scheduleRules } from './config-schedules.ts';
 import { type CompleteSettings, configSchema, type Instance, settingsSchema } from './config-schema.ts';
 
-/** The error for a wrong configuration. It lists every fault with its field. */
+/** The error for an invalid configuration. It lists every fault with its field. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly faults: readonly string[];
@@ -19,8 +19,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the context value `platform-sync`: the object `{instances: […]}`, or a string of its JSON, as from `-c`. Throws
- * `ConfigError` with every fault.
+ * Reads the context value `platform-sync`: the object `{instances: […]}`, or its JSON as a string, as `-c` passes it.
+ * Throws `ConfigError` with every fault.
  */
 export function readConfig(context: unknown): readonly Instance[] {
   const given = typeof context === 'string' ? fromText(context) : context;
@@ -34,7 +34,7 @@ export function readConfig(context: unknown): readonly Instance[] {
 }
 
 /** The settings of one instance from props, with its account and region. */
-export type GivenSettings = {
+export type SettingsInput = {
   readonly settings: Readonly<Record<string, unknown>>;
   /** The path of the construct, for messages. */
   readonly where: string;
@@ -42,7 +42,7 @@ export type GivenSettings = {
 };
 
 /** Reads the settings of one instance. Throws `ConfigError` with every fault. */
-export function readSettings({ settings, where, home }: GivenSettings): CompleteSettings {
+export function readSettings({ settings, where, home }: SettingsInput): CompleteSettings {
   const parsed = settingsSchema.safeParse(settings);
   const faults = [
     ...(parsed.success ? [] : parsed.error.issues.flatMap((issue) => faultsOf(issue, settings))),
@@ -69,7 +69,9 @@ function faultsOf(issue: z.core.$ZodIssue, given: unknown): readonly string[] {
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** Checks rules that concern several fields. They are checked on the raw values, so that all faults are found together. */
+/**
+ * Checks rules that concern several fields. They are checked on the raw values, so that all faults are found together.
+ */
 function ruleFaults(given: unknown): readonly string[] {
   const instances = listIn(given, 'instances');
   const empty =
@@ -164,10 +166,11 @@ function labelOf(list: PropertyKey | undefined, item: unknown): string {
   return texts.length === 0 ? '' : ` (${texts.join('.')})`;
 }
 
-const MAX_LENGTH = 60;
+/** Maximum characters of a value in a message. */
+const MAX_PREVIEW = 60;
 
 function preview(value: unknown): string {
   if (isToken(value)) return 'a value that is known only at deployment';
   const text = JSON.stringify(value) ?? 'nothing';
-  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
+  return text.length > MAX_PREVIEW ? `${text.slice(0, MAX_PREVIEW)}…` : text;
 }

@@ -52,13 +52,15 @@ const weekdayOf = (year: number, month: number, day: number) =>
 
 const isWorkday = (year: number, month: number, day: number) => ![1, 7].includes(weekdayOf(year, month, day));
 
-/** Parses days of the month: a list, the last day (L), or the workday of the month that is nearest to a day (15W, LW). */
+/**
+ * Parses days of the month: a list, the last day (L), or the workday of the month that is nearest to a day (15W, LW).
+ */
 function daysOfMonth(field: CronField, text: string): IsDay {
   if (text === 'L') return (year, month, day) => day === lastDay(year, month);
   if (text.endsWith('W')) {
-    const given = text.slice(0, -1);
+    const nearTo = text.slice(0, -1);
     return (year, month, day) =>
-      day === nearestWorkday(year, month, given === 'L' ? lastDay(year, month) : Number(given));
+      day === nearestWorkday(year, month, nearTo === 'L' ? lastDay(year, month) : Number(nearTo));
   }
   const days = new Set(valuesOf(field, text));
   return (_year, _month, day) => days.has(day);
@@ -75,9 +77,9 @@ function nearestWorkday(year: number, month: number, day: number): number {
 /** Parses weekdays: a list, the last Friday of the month (6L), or its second Friday (6#2). */
 function weekdays(field: CronField, text: string): IsDay {
   const [, kind = '', special] = /^(.+?)(L|#\d)$/.exec(text) ?? [];
-  const wanted = new Set(valuesOf(field, text === 'L' ? 'SAT' : special === undefined ? text : kind));
+  const numbers = new Set(valuesOf(field, text === 'L' ? 'SAT' : special === undefined ? text : kind));
   return (year, month, day) => {
-    if (!wanted.has(weekdayOf(year, month, day))) return false;
+    if (!numbers.has(weekdayOf(year, month, day))) return false;
     if (special === undefined) return true;
     return special === 'L' ? day + 7 > lastDay(year, month) : Math.ceil(day / 7) === Number(special.slice(1));
   };

@@ -75,6 +75,7 @@ export const cronFields: readonly [
   },
 ];
 
+/** What was expected if an expression does not have the form of a cron expression. */
 export const EXPECTED_CRON =
   'a cron expression of six fields, such as 0 2 * * ? *, with ? for one of the two days';
 

@@ -38,8 +38,8 @@ const THIRD_WIDTH = 8;
 const DAY = Duration.days(1);
 
 /**
- * The dashboard of an instance, with the alarms at the top. Figures that no alarm needs come from log queries, which run
- * and cost only while the dashboard is open. Each query is also saved.
+ * The dashboard of an instance, with the alarms at the top. Figures that no alarm needs come from log queries, which
+ * run and cost only while the dashboard is open. Each query is also saved.
  */
 export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {
@@ -85,13 +85,13 @@ const linksRow: Row = ({ links }) => [
 ];
 
 const dayRow: Row = (props) => [
-  found(logQueries.problems, props, HALF_WIDTH),
-  found(logQueries.day, props, HALF_WIDTH),
+  logQuery(logQueries.problems, props, HALF_WIDTH),
+  logQuery(logQueries.day, props, HALF_WIDTH),
 ];
 
 const workRow: Row = (props) => [
-  found(logQueries.places, props, THIRD_WIDTH),
-  found(logQueries.jobs, props, THIRD_WIDTH),
+  logQuery(logQueries.places, props, THIRD_WIDTH),
+  logQuery(logQueries.jobs, props, THIRD_WIDTH),
   graph(
     'Waiting jobs, and the age of the oldest (s)',
     Object.entries(props.queues).map(([label, queue]) =>
@@ -105,15 +105,15 @@ const workRow: Row = (props) => [
 ];
 
 const callsRow: Row = (props) => [
-  found(logQueries.calls, props, THIRD_WIDTH),
-  found(logQueries.budget, props, THIRD_WIDTH),
-  found(logQueries.waits, props, THIRD_WIDTH),
+  logQuery(logQueries.calls, props, THIRD_WIDTH),
+  logQuery(logQueries.budget, props, THIRD_WIDTH),
+  logQuery(logQueries.waits, props, THIRD_WIDTH),
 ];
 
 const textsRow: Row = (props) => [
-  found(logQueries.texts, props, THIRD_WIDTH),
-  found(logQueries.refused, props, THIRD_WIDTH),
-  found(logQueries.throttled, props, THIRD_WIDTH),
+  logQuery(logQueries.texts, props, THIRD_WIDTH),
+  logQuery(logQueries.refused, props, THIRD_WIDTH),
+  logQuery(logQueries.throttled, props, THIRD_WIDTH),
 ];
 
 const functionsRow: Row = ({ functions }) => [
@@ -131,10 +131,10 @@ const functionsRow: Row = ({ functions }) => [
   ),
 ];
 
-const faultsRow: Row = (props) => [found(logQueries.faults, props, FULL_WIDTH)];
+const faultsRow: Row = (props) => [logQuery(logQueries.faults, props, FULL_WIDTH)];
 
 /** A widget with the result of a log query over all functions. */
-const found = ({ title, as, lines }: SavedLogQuery, props: DashboardProps, width: number, height = 6) =>
+const logQuery = ({ title, as, lines }: SavedLogQuery, props: DashboardProps, width: number, height = 6) =>
   new LogQueryWidget({
     title,
     view: as === 'table' ? LogQueryVisualizationType.TABLE : LogQueryVisualizationType.LINE,

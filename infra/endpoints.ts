@@ -10,8 +10,8 @@ import { Construct } from 'constructs';
 
 /**
  * The AWS services that the functions call and that can have an interface endpoint. Not listed: S3 and DynamoDB, whose
- * gateway endpoints cost nothing and belong to the route tables of the network; logs, which Lambda itself sends; and KMS,
- * which other services call.
+ * gateway endpoints cost nothing and belong to the route tables of the network; logs, which Lambda itself sends; and
+ * KMS, which other services call.
  */
 export const endpointServices = ['sqs', 'lambda', 'events', 'glue', 'sns', 'secretsmanager', 'ssm'] as const;
 

@@ -12,7 +12,10 @@ export type EventRulesProps = RareDeadLetters & {
   readonly jobs: OwnQueue;
 };
 
-/** Rules that turn events into `run-function` messages. Events that cannot be put on the queue go to the dead-letter queue. */
+/**
+ * Rules that turn events into `run-function` messages. Events that cannot be put on the queue go to the dead-letter
+ * queue.
+ */
 export class EventRules extends Construct {
   readonly #deadLetters: Queue;
 
@@ -44,8 +47,8 @@ export class EventRules extends Construct {
   }
 
   /**
-   * The queue as the target of a rule. CDK's own target would add a statement to the queue's policy for each rule, but SQS
-   * allows only 20 statements.
+   * The queue as the target of a rule. CDK's own target would add a statement to the queue's policy for each rule, but
+   * SQS allows only 20 statements.
    */
   private target(jobs: Queue, rule: EventRule): IRuleTarget {
     return {
@@ -80,12 +83,12 @@ export class EventRules extends Construct {
 const isDefault = (bus: string | undefined): bus is undefined | 'default' =>
   bus === undefined || bus === 'default';
 
-/** The placeholder of the event. EventBridge replaces it by JSON, so it must not be in quotes. */
+/** The placeholder of the event. EventBridge replaces it with JSON, so it must not be in quotes. */
 const EVENT = '<aws.events.event.json>';
 
 /**
- * The template of the message: the rule's settings and the event. The job fills its `inputVariables` from the event. Its
- * id is derived from the rule and the event, so two rules create two jobs from one event.
+ * The template of the message: the rule's settings and the event. The job fills its `inputVariables` from the event.
+ * Its id is derived from the rule and the event, so two rules create two jobs from one event.
  */
 function templateOf({ name, packageId, packageVersion, functionName, inputVariables, onUnknown }: EventRule) {
   const message = {

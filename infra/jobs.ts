@@ -36,15 +36,15 @@ export type JobsProps = FunctionDefaults & {
 };
 
 /**
- * The time limit of an invocation: the maximum time of a code function, time to store the outcome and respond, and 65 s to
- * claim the job and to wait for the pace.
+ * The time limit of an invocation: the maximum time of a code function, time to store the outcome and respond, and 65 s
+ * to claim the job and to wait for the pace.
  */
 const TIME_LIMIT = Duration.millis(jobTimes.codeFunctionMs + jobTimes.toRespondMs).plus(Duration.seconds(65));
 
 /**
- * Memory in MB. Measured with Node 24: a batch of ten code functions takes at most 226 MB with outputs of 5 MB, and 618 MB
- * with outputs of 95 MB, which PLATFORM_MAX_RESPONSE_BYTES allows. With 512 MB, the function would be killed after it sent
- * such jobs, so their outcome would be unknown.
+ * Memory in MB. Measured with Node 24: a batch of ten code functions takes at most 226 MB with outputs of 5 MB, and 618
+ * MB with outputs of 95 MB, which PLATFORM_MAX_RESPONSE_BYTES allows. With 512 MB, the function would be killed after
+ * it sent such jobs, so their outcome would be unknown.
  */
 const MEMORY_MB = {
   RunJobs: 1_024,
@@ -54,15 +54,15 @@ const MEMORY_MB = {
   ScoreTexts: 512,
 };
 
-/** Maximum receives of a message. Only a message that can be neither done nor refused reaches it. */
+/** Maximum receives of a message. Only a message whose job neither ends nor is refused reaches it. */
 const MAX_RECEIVES = 1_000;
 
 /**
- * The queues of jobs and their functions: a queue for jobs of all types, a queue for code functions, to which event rules
- * send, and a queue for the texts of requests. Code functions are taken one at a time, so that a slow one delays no other
- * job. The second and third queue have a function only if the settings use them, since Lambda polls a queue all the time
- * and each poll costs. If they are turned off, the queues stay, with their jobs (`idle`). All queues share one dead-letter
- * queue; its messages return to the queue for all types.
+ * The queues of jobs and their functions: a queue for jobs of all types, a queue for code functions, to which event
+ * rules send, and a queue for the texts of requests. Code functions are taken one at a time, so that a slow one delays
+ * no other job. The second and third queue have a function only if the settings use them, since Lambda polls a queue
+ * all the time and each poll costs. If they are turned off, the queues stay, with their jobs (`idle`). All queues share
+ * one dead-letter queue; its messages return to the queue for all types.
  */
 export class Jobs extends Construct {
   readonly queue: Queue;
@@ -142,7 +142,8 @@ export class Jobs extends Construct {
     });
     const { role } = worker;
     secret.grantRead(role);
-    // A worker replaces a message without a job id by a message with an id; the event source mapping deletes the old one.
+    // A worker replaces a message without a job id with a message that has one. The event source mapping deletes the old
+    // message.
     queue.grant(role, 'sqs:SendMessage');
     grantWork(role, types, props);
     Grant.addToPrincipal({

@@ -5,8 +5,8 @@ import { placeOf } from './config-schedules.ts';
 import type { Instance } from './config-schema.ts';
 
 /**
- * The lifecycle rules of a bucket. The log of formulas, every `latest.json` and the newest run of each place never expire:
- * only runs that are tagged as replaced do.
+ * The lifecycle rules of a bucket. The log of formulas, every `latest.json` and the newest run of each place never
+ * expire: only runs that are tagged as replaced do.
  */
 export function lifecycleOf(
   { lifetimes, schedules }: Pick<Instance, 'lifetimes' | 'schedules'>,

@@ -12,8 +12,8 @@ export type Limit = {
 };
 
 /**
- * All limits of resources that a configuration can reach. Sources: "Quotas" in the guides of Lambda, EventBridge and Scheduler,
- * and the API references of PutRule, PutTargets, PutMetricAlarm and PutMetricFilter, as of 2026-11-22.
+ * All limits of resources that a configuration can reach. Sources: "Quotas" in the guides of Lambda, EventBridge and
+ * Scheduler, and the API references of PutRule, PutTargets, PutMetricAlarm and PutMetricFilter, as of 2026-11-22.
  */
 export const limits: readonly Limit[] = [
   {
@@ -79,7 +79,7 @@ export const limits: readonly Limit[] = [
     max: 20_480,
     sizeIn: ({ PolicyDocument }, known) => sizeOf(PolicyDocument, known),
     remedy:
-      'configure fewer readers: name an account instead of its roles, which the account itself can then allow',
+      'configure fewer readers: list an account instead of its roles. The account itself can then let its roles read',
   },
 ];
 

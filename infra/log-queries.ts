@@ -67,7 +67,7 @@ export const logQueries = {
     'Jobs ended',
     (['JobsDone', 'JobsFailed', 'JobsUnknown', 'MessagesRefused'] as const).map(sum),
   ),
-  calls: overTime('Calls of the platform', (['Requests', 'Retries', 'Throttled'] as const).map(sum)),
+  calls: overTime('Calls to the platform', (['Requests', 'Retries', 'Throttled'] as const).map(sum)),
   throttled: {
     title: 'Calls that were throttled, by operation',
     as: 'table',

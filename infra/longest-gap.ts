@@ -13,8 +13,8 @@ const YEARS_EXAMINED_IF_RARE = 12;
 const RARE_GAP_HOURS = 4_380;
 
 /**
- * The longest time between two runs of a valid cron expression in a time zone, in hours, rounded up; a 25-hour day counts
- * as 25 hours. Infinity if there are fewer than two runs in the examined years.
+ * The longest time between two runs of a valid cron expression in a time zone, in hours, rounded up; a 25-hour day
+ * counts as 25 hours. Infinity if there are fewer than two runs in the examined years.
  */
 export function longestGapHours(expression: string, timeZone: string): number {
   const hours = longestGapIn(YEARS_EXAMINED, expression, timeZone);
@@ -71,8 +71,8 @@ type OffsetAt = (minute: number) => number;
 const zones = new Map<string, OffsetAt>();
 
 /**
- * The offsets of a zone. A day that begins and ends with the same offset is assumed to have this offset throughout, since
- * the formatter is slow.
+ * The offsets of a zone. A day that begins and ends with the same offset is assumed to have this offset throughout,
+ * since the formatter is slow.
  */
 function offsetsOf(timeZone: string): OffsetAt {
   const format = new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'longOffset' });

@@ -25,11 +25,14 @@ import { acknowledgeWildcard } from './nag.ts';
 import { REMOVAL } from './storage.ts';
 
 export type NetworkProps = Pick<Instance, 'baseUrl' | 'fixedAddress' | 'removal' | 'endpoints' | 'proxy'> &
-  GivenNetwork & { readonly logs: LogSettings };
+  ExistingNetwork & { readonly logs: LogSettings };
 
 /** A network that exists already. Its owner provides the routes to the platform and to AWS. */
-export type GivenNetwork = {
-  /** An existing network, or its ids; you pay for its NAT gateway and endpoints. Default: none, or the one for `fixedAddress`. */
+export type ExistingNetwork = {
+  /**
+   * An existing network, or its ids; you pay for its NAT gateway and endpoints. Default: none, or the one for
+   * `fixedAddress`.
+   */
   readonly vpc?: IVpc | Instance['vpc'];
   /** The functions' subnets in `vpc`, if that is a construct. Default: private subnets with egress. */
   readonly subnets?: SubnetSelection | undefined;
@@ -67,7 +70,9 @@ export class Network extends Construct {
       });
   }
 
-  /** Imports a network by its ids, without looking it up in AWS. CDK requires an availability zone, but does not use it. */
+  /**
+   * Imports a network by its ids, without looking it up in AWS. CDK requires an availability zone, but does not use it.
+   */
   private byIds({ id, subnets, securityGroups }: Ids) {
     return {
       vpc: Vpc.fromVpcAttributes(this, 'GivenVpc', { vpcId: id, availabilityZones: ['any'] }),

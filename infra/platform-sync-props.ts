@@ -2,32 +2,37 @@ import { Aws, RemovalPolicy, Stack, Token } from 'aws-cdk-lib';
 import type { IManagedPolicy } from 'aws-cdk-lib/aws-iam';
 import { LogGroupClass } from 'aws-cdk-lib/aws-logs';
 import type { IConstruct } from 'constructs';
-import type { GivenTopics } from './alarm-topics.ts';
+import type { ExistingTopics } from './alarm-topics.ts';
 import { partitionOf } from './config-arns.ts';
 import { isToken } from './config-fields.ts';
 import type { CompleteSettings, InstanceSettings } from './config-schema.ts';
 import { tableFaults } from './given-table.ts';
 import type { ValueLength } from './limits-check.ts';
 import type { LogSettings } from './log-settings.ts';
-import { type GivenNetwork, isIds } from './network.ts';
-import type { GivenStorage } from './storage.ts';
+import { type ExistingNetwork, isIds } from './network.ts';
+import type { ExistingStorage } from './storage.ts';
 import { at, longestOf } from './template-size.ts';
-import type { GivenToken } from './token-secret.ts';
+import type { ExistingToken } from './token-secret.ts';
 
 /** Existing resources of the surrounding app, and settings of all roles and log groups that the app may require. */
-type PlatformSyncResources = GivenStorage &
-  GivenNetwork &
-  GivenToken & {
-    /** Topics that are notified of alarms, by severity (page, ticket, notice), besides those of `alarms`. Default: none. */
-    readonly topics?: GivenTopics | undefined;
-    /** Encryption key, class and removal policy of all log groups; `lifetimes.logs` is their retention. Default: deleted with the stack. */
+type PlatformSyncResources = ExistingStorage &
+  ExistingNetwork &
+  ExistingToken & {
+    /**
+     * Topics that are notified of alarms, by severity (page, ticket, notice), besides those of `alarms`. Default: none.
+     */
+    readonly topics?: ExistingTopics | undefined;
+    /**
+     * Encryption key, class and removal policy of all log groups; `lifetimes.logs` is their retention. Default: deleted
+     * with the stack.
+     */
     readonly logs?: Omit<LogSettings, 'retention'> | undefined;
     /** The permissions boundary of every role of the construct. Default: none. */
     readonly permissionsBoundary?: IManagedPolicy | undefined;
   };
 
 /** Props that are either names, ARNs or ids, which the settings' schema checks, or constructs. */
-type ResourceProp = keyof GivenToken | keyof GivenStorage | keyof GivenNetwork;
+type ResourceProp = keyof ExistingToken | keyof ExistingStorage | keyof ExistingNetwork;
 
 /** The settings of the instance, checked when the construct is created, and existing resources. */
 export type PlatformSyncProps = Omit<InstanceSettings, ResourceProp> & PlatformSyncResources;
@@ -59,7 +64,7 @@ export function partsOf(props: AnyProps) {
   return {
     settings: { ...settings, ...Object.fromEntries(named) },
     resources: {
-      storage: { bucket, table, ...(prefix === undefined ? {} : { prefix: bare(prefix) }) },
+      storage: { bucket, table, ...(prefix === undefined ? {} : { prefix: withoutSlashes(prefix) }) },
       network: { vpc, subnets, securityGroups },
       secret: { tokenSecret, ...(typeof tokenParameter === 'string' ? {} : { tokenParameter }) },
       key,
@@ -71,7 +76,7 @@ export function partsOf(props: AnyProps) {
 }
 
 /** Removes the slashes at both ends of a prefix, unless it is a token. */
-const bare = (prefix: string) => (isToken(prefix) ? prefix : prefix.replaceAll(/^\/+|\/+$/g, ''));
+const withoutSlashes = (prefix: string) => (isToken(prefix) ? prefix : prefix.replaceAll(/^\/+|\/+$/g, ''));
 
 /** The contradictions in the props, each as a line of a `ConfigError`. */
 export function resourceFaults(props: AnyProps, scope: IConstruct): readonly string[] {

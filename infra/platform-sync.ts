@@ -19,7 +19,7 @@ import type { IScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import type { IQueue, Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct, type IConstruct } from 'constructs';
 import { type FunctionEnvironment, REPORT_PAGE_KEY } from '../lib/contract.ts';
-import type { GivenTopics } from './alarm-topics.ts';
+import type { ExistingTopics } from './alarm-topics.ts';
 import { Alarms } from './alarms.ts';
 import { allowedTypes } from './allowed-types.ts';
 import { capacityOf, minWorkers } from './capacity.ts';
@@ -48,15 +48,18 @@ import { Tables } from './tables.ts';
 import { Texts } from './texts.ts';
 import { TokenSecret } from './token-secret.ts';
 
-/** The default maximum number of processes. */
-const WORKERS = 10;
-
-/** An instance has a dashboard above this rate, in requests a second; below, it would be a fifth of the cost or more. */
-const SMALL_RATE = 20;
+/** The default maximum number of processes. It is higher if the schedules need more. */
+const DEFAULT_WORKERS = 10;
 
 /**
- * Feature flags of CDK that new apps have. They are set here, so that the construct is the same in every app. Without the
- * first flag, access logs would need an ACL, which their bucket refuses.
+ * Above this rate, in requests a second, an instance has a dashboard by default. Below it, the dashboard would be a
+ * fifth of the cost or more.
+ */
+const DASHBOARD_ABOVE_RATE = 20;
+
+/**
+ * Feature flags of CDK that new apps have. They are set here, so that the construct is the same in every app. Without
+ * the first flag, access logs would need an ACL, which their bucket refuses.
  */
 const FEATURE_FLAGS = [
   '@aws-cdk/aws-s3:serverAccessLogsUseBucketPolicy',
@@ -65,9 +68,9 @@ const FEATURE_FLAGS = [
 ];
 
 /**
- * Everything that serves one instance of the platform. A stack may have several such constructs, with different names; a
- * construct with the id `Default` directly in a stack has the stack's name. Throws `ConfigError` with every fault of its
- * props.
+ * Everything that serves one instance of the platform. A stack may have several such constructs, with different names;
+ * a construct with the id `Default` directly in a stack has the stack's name. Throws `ConfigError` with every fault of
+ * its props.
  */
 export class PlatformSync extends Construct {
   /** The bucket of snapshots and results. */
@@ -76,7 +79,10 @@ export class PlatformSync extends Construct {
   readonly location: string;
   /** The table of the ledger, the budget and the score cache. */
   readonly table: ITable;
-  /** The queues: `jobs` of all types, `functions` of code functions, `texts` to score, `deadLetters` of these, and `rareDeadLetters` of everything else. */
+  /**
+   * The queues: `jobs` of all types, `functions` for code functions, `texts` to score, `deadLetters` for messages of
+   * these three, and `rareDeadLetters` for everything else that could not be delivered or handled.
+   */
   readonly queues: Readonly<Record<'jobs' | 'deadLetters' | 'rareDeadLetters', IQueue>> & {
     readonly functions?: IQueue;
     readonly texts?: IQueue;
@@ -102,7 +108,7 @@ export class PlatformSync extends Construct {
     super(scope, id);
     for (const name of FEATURE_FLAGS) this.node.setContext(name, true);
     checkLimits(this, givenValues(this, props));
-    const before: ReadonlySet<IConstruct> = new Set(Stack.of(this).node.children);
+    const childrenBefore: ReadonlySet<IConstruct> = new Set(Stack.of(this).node.children);
     const serviceName = serviceNameOf(this);
     this.serviceName = serviceName;
     const instance = this.read(props, serviceName);
@@ -134,7 +140,7 @@ export class PlatformSync extends Construct {
     });
     const tags = { [OWN_TAG]: instance.name, ...instance.tags };
     this.addTags(tags);
-    const helpers = Stack.of(this).node.children.filter((each) => !before.has(each));
+    const helpers = Stack.of(this).node.children.filter((each) => !childrenBefore.has(each));
     tagHelpers(helpers, tags);
     const { permissionsBoundary } = resources;
     if (permissionsBoundary !== undefined)
@@ -162,7 +168,8 @@ export class PlatformSync extends Construct {
       : undefined;
     const snapshots = instance.schedules.length;
     const workers =
-      instance.workers ?? Math.max(WORKERS, minWorkers({ snapshots, textsQueue: instance.textsQueue }));
+      instance.workers ??
+      Math.max(DEFAULT_WORKERS, minWorkers({ snapshots, textsQueue: instance.textsQueue }));
     const environment = commonEnvironment(instance, { storage, secret, serviceName });
     const rate = Math.max(instance.rate, instance.rateCeiling ?? 0);
     const capacity = capacityOf({ ...instance, rate, workers, snapshots });
@@ -224,11 +231,11 @@ export class PlatformSync extends Construct {
     if (foreign.length > 0)
       Annotations.of(this).addWarningV2(
         'platform-sync:other-accounts',
-        `${foreign.join(', ')}: these resources are in another account than ${account}. Their policies must allow this account: its roles must be able to read a secret, its roles and services to use a key, and CloudWatch (and the role of digests) to publish to a topic`,
+        `${foreign.join(', ')}: these resources are not in the account ${account}. Their policies must allow this account: its roles must be able to read a secret, its roles and services to use a key, and CloudWatch (and the role of digests) to publish to a topic`,
       );
     try {
       const instance = readSettings({
-        settings: { name: tagOf(serviceName), ...partsOf(props).settings },
+        settings: { name: defaultNameOf(serviceName), ...partsOf(props).settings },
         where,
         home,
       });
@@ -247,13 +254,13 @@ export class PlatformSync extends Construct {
     const others = this.node.root.node
       .findAll()
       .filter((each): each is PlatformSync => each instanceof PlatformSync && each !== this);
-    const isBeside = (other: PlatformSync) =>
+    const isInSameEnvironment = (other: PlatformSync) =>
       Stage.of(other) === Stage.of(this) && Stack.of(other).environment === Stack.of(this).environment;
     return others.flatMap((other) => [
       ...(location !== undefined && other.location === location
         ? [`prefix: expected a folder that no other instance has, got that of ${other.node.path}`]
         : []),
-      ...(other.serviceName === this.serviceName && isBeside(other)
+      ...(other.serviceName === this.serviceName && isInSameEnvironment(other)
         ? [`stackName: expected a name that no other instance has, got that of ${other.node.path}`]
         : []),
     ]);
@@ -268,7 +275,7 @@ export class PlatformSync extends Construct {
     instance: CompleteSettings,
     watched: Work & {
       readonly serviceName: string;
-      readonly topics: GivenTopics | undefined;
+      readonly topics: ExistingTopics | undefined;
       readonly workGroupName: string;
     },
   ): Readonly<Record<string, Alarm>> {
@@ -296,7 +303,7 @@ export class PlatformSync extends Construct {
     // Reports start only now: alarms watch their function, and digests are sent to the topics of the alarms.
     reports?.start({ ...instance, group, rareDeadLetters, topics: alarms.topics.of('notice') });
     new Dashboard(this, 'Dashboard', {
-      dashboard: instance.dashboard ?? instance.rate > SMALL_RATE,
+      dashboard: instance.dashboard ?? instance.rate > DASHBOARD_ABOVE_RATE,
       serviceName,
       links: linksOf(this, { deadLetters, workGroupName, runbook: instance.alarms.runbook }),
       alarms: Object.values(alarms.all),
@@ -314,7 +321,10 @@ export class PlatformSync extends Construct {
     return alarms.all;
   }
 
-  /** The settings for commands on a laptop: `env --stack NAME` prints them by their descriptions. */
+  /**
+   * Adds an output for each setting of commands on a laptop. Its description is the name of the setting, by which
+   * `env --stack NAME` finds it.
+   */
   private addSettings({ environment, catalog }: Base, { snapshot }: Work): void {
     const { LOG_LEVEL: _, ...common } = environment;
     const settings = {
@@ -400,7 +410,9 @@ const labelled = ({ jobs, texts, snapshot }: Work) => ({
 type Resources = ReturnType<typeof partsOf>['resources'];
 type Base = ReturnType<PlatformSync['base']>;
 
-/** The name of a construct in metrics and executions: the stack's name if the stack has nothing else, or a unique name. */
+/**
+ * The name of a construct in metrics and executions: the stack's name if the stack has nothing else, or a unique name.
+ */
 function serviceNameOf(construct: Construct): string {
   const { scope, id } = construct.node;
   if (scope !== undefined && Stack.isStack(scope) && id === 'Default') return scope.stackName;
@@ -410,7 +422,7 @@ function serviceNameOf(construct: Construct): string {
 const DASHES = { separator: '-', allowedSpecialCharacters: '-' };
 
 /** The default name of an instance: the service name, shortened to a valid name. */
-const tagOf = (serviceName: string) =>
+const defaultNameOf = (serviceName: string) =>
   serviceName
     .toLowerCase()
     .slice(-41)

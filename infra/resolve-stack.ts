@@ -2,6 +2,7 @@ import { SourceMap } from 'node:module';
 import { join } from 'node:path';
 import { type Bundle, mapsOf } from './bundles.ts';
 
+/** A log or a stack trace with positions in the sources. */
 export type ResolvedStack = {
   readonly text: string;
   /** Files in stack frames that the bundle does not contain. */

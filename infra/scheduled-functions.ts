@@ -26,9 +26,9 @@ type ScheduledFunctionsProps = RareDeadLetters & {
 };
 
 /**
- * Puts `run-function` jobs on the queue at their times. At the same times it reports to `watch-snapshots` that they are due, so
- * that an alarm goes off if no worker takes a job within an hour. Both messages have the scheduled time, so a message that
- * is delivered twice is one job. Messages that cannot be delivered go to the dead-letter queue.
+ * Puts `run-function` jobs on the queue at their times. At the same times it reports to `watch-snapshots` that they are
+ * due, so that an alarm goes off if no worker takes a job within an hour. Both messages have the scheduled time, so a
+ * message that is delivered twice is one job. Messages that cannot be delivered go to the dead-letter queue.
  */
 export class ScheduledFunctions extends Construct {
   constructor(scope: Construct, id: string, props: ScheduledFunctionsProps) {

@@ -3,8 +3,8 @@ import { functionNames } from './bundles.ts';
 import { resolveStack } from './resolve-stack.ts';
 
 /*
- * `npm run stack -- FUNCTION [FILE]`: prints a log or a stack trace with positions in the sources. Without FILE it reads
- * standard input. Run it at the deployed commit, since it builds the source maps from the sources.
+ * `npm run stack -- FUNCTION [FILE]`: prints a log or a stack trace with positions in the sources. Without FILE it
+ * reads standard input. Run it at the deployed commit, since it builds the source maps from the sources.
  */
 
 const STANDARD_INPUT = 0;

@@ -23,7 +23,7 @@ const EXECUTION_TIMEOUT = Duration.hours(23);
 const RETENTION = Duration.days(30);
 
 /** The regions in which Lambda has durable functions. Source: AWS's announcements of 2025-12. */
-const DURABLE: readonly string[] = [
+const DURABLE_REGIONS: readonly string[] = [
   ...[
     'us-east-1',
     'us-east-2',
@@ -88,16 +88,16 @@ export class Snapshots extends Construct {
   /** Warns about a region that may not have durable functions. */
   private warnOfRegion(): void {
     const { region } = Stack.of(this);
-    if (Token.isUnresolved(region) || DURABLE.includes(region)) return;
+    if (Token.isUnresolved(region) || DURABLE_REGIONS.includes(region)) return;
     Annotations.of(this).addWarningV2(
       'platform-sync:durable-functions',
-      `snapshots are durable executions of Lambda, which AWS announced for ${DURABLE.join(', ')}, and in April 2026 for 16 further regions that are not listed here. Before the first deployment, check whether ${region} has them. If not, CloudFormation refuses DurableConfig; take snapshots with the commands on a machine there`,
+      `snapshots are durable executions of Lambda, which AWS announced for ${DURABLE_REGIONS.join(', ')}, and in April 2026 for 16 further regions that are not listed here. Before the first deployment, check whether ${region} has them. If not, CloudFormation refuses DurableConfig; take snapshots with the commands on a machine there`,
     );
   }
 
   /**
-   * Grants the permissions for checkpoints, in a policy of its own. It names the function; the role's default policy cannot name
-   * the function, which depends on it.
+   * Grants the permissions for checkpoints, in a separate policy, since they refer to the function. The role's default
+   * policy cannot refer to the function, because the function depends on that policy.
    */
   private grantCheckpoints(): void {
     const { role, function: snapshot } = this.snapshot;

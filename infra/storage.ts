@@ -32,10 +32,10 @@ export type StorageProps = Pick<
   Instance,
   'lifetimes' | 'schedules' | 'removal' | 'formerKeys' | 'encryption'
 > &
-  Omit<GivenStorage, 'key'> & { readonly key: IKey | undefined };
+  Omit<ExistingStorage, 'key'> & { readonly key: IKey | undefined };
 
 /** Existing resources. */
-export type GivenStorage = {
+export type ExistingStorage = {
   /**
    * An existing bucket, or its name; its owner manages lifecycle rules, versions and notifications. Default: the
    * construct creates one.
@@ -210,6 +210,7 @@ export class Storage extends Construct {
     this.grant(role, WRITES, folders);
   }
 
+  /** Grants deleting objects in folders. */
   grantDelete(role: Grantee, folders: readonly string[]): void {
     this.grant(role, DELETES, folders);
   }

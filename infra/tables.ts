@@ -39,7 +39,7 @@ export class Tables extends Construct {
     grantObjects(storage, this.write.role);
     catalog.grantPublish(this.write.role);
     this.startDaily(props);
-    this.startPublished(props);
+    this.startAfterPublications(props);
   }
 
   private startDaily({ group, rareDeadLetters }: TablesProps): void {
@@ -55,10 +55,10 @@ export class Tables extends Construct {
   }
 
   /**
-   * Starts the function after a publication, whose last step is to write `latest.json`. If the event is lost, the tables
-   * are built in the next night.
+   * Starts the function after a publication, whose last step is to write `latest.json`. If the event is lost, the
+   * tables are built in the next night.
    */
-  private startPublished({ storage }: TablesProps): void {
+  private startAfterPublications({ storage }: TablesProps): void {
     const keys = sources.map((source) => ({ wildcard: `${storage.root}${source}*/latest.json` }));
     new Rule(this, 'Published', {
       description: 'Runs that are published',

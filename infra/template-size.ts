@@ -1,3 +1,4 @@
+/** The properties of a resource of a template, or any other object in it. */
 export type Properties = Readonly<Record<string, unknown>>;
 
 /** The resources of a template by their logical ids. */
@@ -26,8 +27,9 @@ const SECRET = 'arn:P:secretsmanager:R:A:secret:';
 const table = { max: 255, arn: 'arn:P:dynamodb:R:A:table/' };
 
 /**
- * The maximum length of the names of each type, and how their ARNs and references begin. P, R, A and U stand for partition,
- * region, account and the end of a domain. AWS adds six characters to a secret's name. Sources: the quotas of each service, as of 2026-11-29.
+ * The maximum length of the names of each type, and how their ARNs and references begin. P, R, A and U stand for
+ * partition, region, account and the end of a domain. AWS adds six characters to a secret's name. Sources: the quotas
+ * of each service, as of 2026-11-29.
  */
 const KINDS: Readonly<Record<string, Kind>> = {
   'AWS::S3::Bucket': { max: 63, arn: 'arn:P:s3:::' },
@@ -69,7 +71,7 @@ export function longestOf(type: string, of: 'name' | 'arn' | 'ref', known?: Know
 export function sizeOf(value: unknown, known?: Known): number {
   if (value === undefined) return 0;
   if (typeof value === 'string') return Buffer.byteLength(value);
-  // Each reference is replaced by a string of its maximum length.
+  // Each reference is replaced with a string of its maximum length.
   return Buffer.byteLength(
     JSON.stringify(value, (_, each: unknown) =>
       isReference(each) ? '-'.repeat(lengthOf(each, known)) : each,
@@ -82,7 +84,9 @@ function isReference(value: unknown): boolean {
   return others.length === 0 && (name === 'Ref' || name.startsWith('Fn::'));
 }
 
-/** The length of a name that CloudFormation generates: the stack, the logical id and 13 random characters, with dashes. */
+/**
+ * The length of a name that CloudFormation generates: the stack, the logical id and 13 random characters, with dashes.
+ */
 const generatedOf = (id: string, known: Known) =>
   (known.longest?.get('{"Ref":"AWS::StackName"}') ?? 128) + id.length + 13 + 2;
 

@@ -37,7 +37,7 @@ export class Texts extends Construct {
     const { role } = this.splitTexts;
     storage.grantRead(role);
     storage.grantWrite(role, ['scores/*', 'refused/*', 'work/*', 'table.json']);
-    // A chunk with only bad rows ends in this function, which deletes the objects of an interrupted earlier end.
+    // This function finishes chunks that have only bad rows. It deletes the objects of an interrupted earlier attempt.
     storage.grantDelete(role, ['scores/*']);
     storage.grantRows(
       role,

@@ -25,8 +25,9 @@ const ZONES: ReadonlySet<string> = new Set([
 /** What was expected instead of `zone`; undefined if it is the IANA name of a time zone. */
 export function timeZoneFault(zone: string): string | undefined {
   if (ZONES.has(zone)) return undefined;
-  const meant = ZONES.values().find((each) => each.toLowerCase() === zone.toLowerCase()) ?? sameZone(zone);
-  return `the IANA name of a time zone, such as ${meant ?? 'Europe/Berlin'}`;
+  const suggestion =
+    ZONES.values().find((each) => each.toLowerCase() === zone.toLowerCase()) ?? sameZone(zone);
+  return `the IANA name of a time zone, such as ${suggestion ?? 'Europe/Berlin'}`;
 }
 
 /** The current name of a zone with an outdated name, such as US/Pacific. */

@@ -9,12 +9,13 @@ import type { Instance } from './config-schema.ts';
 import { acknowledge, arnText } from './nag.ts';
 
 type TokenSecretProps = Pick<Instance, 'tokenSecretArn' | 'tokenKeyArn' | 'formerKeys'> &
-  GivenToken & {
+  ExistingToken & {
     /** The key of a secret that the construct creates. */
     readonly key?: IKey | undefined;
   };
 
-export type GivenToken = {
+/** An existing resource that has the token. */
+export type ExistingToken = {
   /** An existing secret that has the token. Functions may also use its encryption key. Default: none. */
   readonly tokenSecret?: ISecret | undefined;
   /**
@@ -55,6 +56,7 @@ export class TokenSecret extends Construct {
     };
   }
 
+  /** Grants reading the token, and decrypting it with its key. */
   grantRead(grantee: IGrantable): void {
     const { action, context, resources, keyArns } = this.access;
     const [only = '', ...others] = resources;

@@ -23,7 +23,7 @@ export async function handler(event: unknown, context: Context) {
     const { queueOf, to, logger } = await ready();
     for (const url of movesFrom.parse(event).from) {
       const move = moveDeadLetters({ from: await queueOf(url), to, polls: POLLS, signal: nearEnd });
-      // When time is nearly up, the invocation of the next hour continues.
+      // If time is nearly up, the move stops; the invocation of the next hour continues it.
       const result = await move.catch((error: unknown) =>
         nearEnd.aborted ? undefined : Promise.reject(error),
       );

@@ -19,13 +19,14 @@ export const handler: DurableLambdaHandler = async (event, context) => {
     // Flushed here and not within the execution: when an execution is suspended at a wait, the code after it does
     // not run.
     using _ = { [Symbol.dispose]: metrics.flush };
-    return await takeOver(event, context);
+    return await execute(event, context);
   });
 };
 
 const invocations = createInvocations();
 
-const takeOver = withDurableExecution(
+/** Runs one invocation of the durable execution: from its last stored step to its end, or to its next wait. */
+const execute = withDurableExecution(
   async (input: unknown, context) => {
     const { logger, options, session } = await ready();
     const steps = durableSteps(context, {
@@ -34,7 +35,7 @@ const takeOver = withDurableExecution(
     });
     const call = session.callWith({ budgetMs: timesOf(steps.limitMs).patienceMs });
     return withIds({ job: Object(input).id }, async () =>
-      takeDurableSnapshot(await parsed(input, logger), steps, { ...options, call }),
+      takeDurableSnapshot(await parseInput(input, logger), steps, { ...options, call }),
     );
   },
   { client: createCheckpointClient(process.env) },
@@ -43,7 +44,7 @@ const takeOver = withDurableExecution(
 /**
  * Parses the input of the execution. An invalid input ends the execution, since a replay would find the same fault.
  */
-async function parsed(input: unknown, logger: Logger) {
+async function parseInput(input: unknown, logger: Logger) {
   try {
     return await parseExecutionInput(input);
   } catch (err) {

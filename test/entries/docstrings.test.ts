@@ -57,9 +57,9 @@ const DOCUMENTED = [
     (name) => ['lib/platform/records.ts', name, 5] as const,
   ),
   ['infra/config-schema.ts', 'instanceFields', 40],
-  ['infra/storage.ts', 'GivenStorage', 4],
-  ['infra/network.ts', 'GivenNetwork', 3],
-  ['infra/token-secret.ts', 'GivenToken', 2],
+  ['infra/storage.ts', 'ExistingStorage', 4],
+  ['infra/network.ts', 'ExistingNetwork', 3],
+  ['infra/token-secret.ts', 'ExistingToken', 2],
 ] as const;
 
 describe('there is a docstring', () => {

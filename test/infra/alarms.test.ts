@@ -115,7 +115,7 @@ test('an alarm for several problems says which section of the runbook each has',
   const page = alarms.find(({ id }) => id === 'Page');
 
   expect(page?.AlarmDescription).toBe(
-    'Something is being lost, or does not work. The notification names the problem; its section is https://wiki.example.com/runbook#PROBLEM in small letters: Unauthorized, ResourceMissing-… (#resourcemissing), ResourceRefused-… (#resourcerefused), SnapshotMissing-… (#snapshotmissing), FunctionMissing-… (#functionmissing), SentimentCalls, SentimentTokens.',
+    'Something is being lost, or does not work. The notification names the problem; its section is https://wiki.example.com/runbook#PROBLEM in lower case: Unauthorized, ResourceMissing-… (#resourcemissing), ResourceRefused-… (#resourcerefused), SnapshotMissing-… (#snapshotmissing), FunctionMissing-… (#functionmissing), SentimentCalls, SentimentTokens.',
   );
 });
 

@@ -356,9 +356,7 @@ describe('the account and region in ARNs', () => {
 
   test('of a key are refused if neither a parameter nor a secret is named', () => {
     expect(faultsIn({ tokenKeyArn: key })).toEqual([
-      expect.stringMatching(
-        /^instances\.0\.tokenKeyArn: expected tokenParameter or tokenSecretArn beside it/,
-      ),
+      expect.stringMatching(/^instances\.0\.tokenKeyArn: expected tokenParameter or tokenSecretArn as well/),
     ]);
     expect(faultsIn({ tokenKeyArn: key, tokenParameter: '/acme/token' })).toEqual([]);
   });
@@ -371,7 +369,7 @@ describe('the account and region in ARNs', () => {
     ]);
     expect(faultsIn({ tokenParameter: '/acme/token', tokenSecretArn: secret })).toEqual([
       expect.stringMatching(
-        /^instances\.0\.tokenSecretArn: expected nothing, since tokenParameter has the token/,
+        /^instances\.0\.tokenSecretArn: expected no tokenSecretArn, since tokenParameter has the token/,
       ),
     ]);
     const [read] = readConfig({ instances: [{ ...minimal, tokenParameter }] });

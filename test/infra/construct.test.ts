@@ -211,7 +211,7 @@ describe('settings', () => {
     Annotations.fromStack(stack).hasWarning(
       '*',
       Match.stringLikeRegexp(
-        '^tokenSecretArn, tokenKeyArn, key, alarms.topicArn: these resources are in another account',
+        '^tokenSecretArn, tokenKeyArn, key, alarms.topicArn: these resources are not in the account',
       ),
     );
     Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {

@@ -690,7 +690,7 @@ describe.each([
       new RegExp(
         [
           `readers\\.0: expected an ARN of ${partition}, like the region of the instance`,
-          `alarms\\.slack: expected nothing, since ${partition} has no Amazon Q Developer`,
+          `alarms\\.slack: expected no slack, since ${partition} has no Amazon Q Developer`,
         ].join('[^]*'),
       ),
     );
