@@ -262,7 +262,7 @@ describe('the stored outcome of a check', () => {
     const { code, err } = await begin([], { openStore: async () => ({ ...store, put }) }).ended;
 
     expect(code).toBe(0);
-    expect(err).toContain('warning: the outcome of this check is not stored: the next one compares');
+    expect(err).toContain('warning: the outcome of this check is not stored: the next check compares');
   });
 });
 

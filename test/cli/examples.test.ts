@@ -14,7 +14,9 @@ function examplesOf(command: (typeof commands)[number]): readonly string[] {
   const before = out().length;
   command.outputHelp();
   const [, after = ''] = out().slice(before).split('Examples:\n');
-  return after.split('\n').map((line) => line.trim());
+  // The line about global options follows after an empty line.
+  const [examples = ''] = after.split('\n\n');
+  return examples.split('\n').map((line) => line.trim());
 }
 
 describe.each(commands.map((command) => [pathOf(command), command] as const))(

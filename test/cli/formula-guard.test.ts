@@ -65,7 +65,7 @@ describe.each(Object.entries(writers))('%s', (name, prepare) => {
     expect(dry.code).toBe(name === 'formula set' ? 3 : 2);
     expect(refused.code).toBe(2);
     for (const { err } of [dry, refused]) {
-      expect(err).toContain('the current text of these formulas is not known');
+      expect(err).toContain('the current text of these formulas is unknown');
       expect(err).toContain(`calculation ${id}`);
       expect(err).toContain(`To set ${name === 'formula set' ? 'it' : 'them'} anyway: ${word}`);
     }

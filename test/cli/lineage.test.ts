@@ -32,7 +32,7 @@ test('lineage prints one event a line, and says which runs they describe', async
     'calculation/7',
     'calculation/8',
   ]);
-  expect(err).toBe('of calculations (run 20261116T090000Z-aaaaaa)');
+  expect(err).toBe('from calculations (run 20261116T090000Z-aaaaaa)');
 });
 
 test('lineage prints to a terminal nothing that could move the cursor', async () => {
@@ -50,7 +50,7 @@ test('lineage writes a file, compressed by its name, with the same lines', async
   const { out } = await lineage(['--format', 'datahub', '--output', plain]);
   await lineage(['--output', compressed]);
 
-  expect(out).toBe(`${plain}: 8 lines of calculations (run 20261116T090000Z-aaaaaa)`);
+  expect(out).toBe(`${plain}: 8 lines from calculations (run 20261116T090000Z-aaaaaa)`);
   expect(await readFile(plain, 'utf8')).toBe(`${printed.out}\n`);
   expect(JSON.parse(printed.out)).toHaveLength(7);
   expect(gunzipSync(await readFile(compressed)).toString()).toBe(`${(await lineage([])).out}\n`);

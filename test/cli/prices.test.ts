@@ -191,7 +191,10 @@ describe('wrong prices exit 2, and the message says what was expected and what c
     ['{"unit":"credits","score":-1}', `PLATFORM_PRICES.score: ${PRICE} -1`],
     ['{"unit":"credits","run-function":{"a":1}}', `PLATFORM_PRICES.run-function: ${PRICE} an object`],
     ['{"unit":"credits","search":1}', ALL],
-    ['{"score":1}', 'PLATFORM_PRICES.unit: expected what is paid with: 1 to 20 visible characters, such as'],
+    [
+      '{"score":1}',
+      'PLATFORM_PRICES.unit: expected the unit of the prices: 1 to 20 visible characters, such as',
+    ],
     ['{"unit":"","score":1}', 'such as credits, got ""'],
     ['7', ALL],
     ['{', ALL],

@@ -20,7 +20,7 @@ test.each([
   [open, { rate: 2, isPaused: false }, '6,000 rows, about 50 min'],
   [open, { rate: 2, isPaused: true }, '6,000 rows, paused'],
   [open, undefined, '6,000 rows'],
-  [{ ...open, rowsLeft: null }, { rate: 2, isPaused: false }, 'not known'],
+  [{ ...open, rowsLeft: null }, { rate: 2, isPaused: false }, 'unknown'],
   [{ ...open, rowsLeft: 0 }, undefined, '-'],
   [{ ...open, rowsLeft: 1 }, { rate: 0.3, isPaused: false }, '1 row, about 4 s'],
 ])('the time left is estimated', (status, rate, left) => {
@@ -50,7 +50,7 @@ test('one batch is described with its open rows, its failed rows, and what to do
   expect(batchLines(stopped, [], undefined)).toEqual([
     'batch may: unfinished; 40 chunks have ended',
     '3,950 scored, 0 failed, 10 bad',
-    'left: not known',
+    'left: unknown',
     expect.stringMatching(/^the file is still being split, or `score` was stopped/),
   ]);
 });
