@@ -68,22 +68,24 @@ export class Alarms extends Construct {
     const own = conditions.filter(([name]) => !shared.some((each) => name === each[0]));
     this.all = Object.fromEntries([
       ...severities.flatMap((severity) => {
-        const found = shared.filter(([, condition]) => condition.severity === severity);
-        return found.length === 0 ? [] : [[SHARED[severity], this.series(severity, found)] as const];
+        const ofSeverity = shared.filter(([, condition]) => condition.severity === severity);
+        return ofSeverity.length === 0
+          ? []
+          : [[SHARED[severity], this.series(severity, ofSeverity)] as const];
       }),
       ...own.map((each) => [each[0], this.single(each, limits[each[0]])] as const),
     ]);
   }
 
   /** Creates one alarm for all problems of a severity in the logs: each value of `problem` is a series. */
-  private series(severity: Severity, found: readonly Logged[]): Alarm {
-    this.count(severity, found, 'problem');
+  private series(severity: Severity, conditions: readonly Logged[]): Alarm {
+    this.count(severity, conditions, 'problem');
     const metric = new MathExpression({
       expression: `SELECT SUM(${severity}) FROM SCHEMA("${this.namespace}", problem) GROUP BY problem ORDER BY SUM() DESC`,
       label: SHARED[severity],
       period: FIVE_MINUTES,
     });
-    const sections = found.flatMap(([name, { values, section = name }]) =>
+    const sections = conditions.flatMap(([name, { values, section = name }]) =>
       values.map((each) => {
         const what = each.startsWith(`${section}-`) ? `${section}-…` : each;
         return what === section ? what : `${what} (#${section.toLowerCase()})`;
@@ -131,22 +133,22 @@ export class Alarms extends Construct {
     return new Metric({ namespace: this.namespace, metricName, statistic: Stats.SUM, period: FIVE_MINUTES });
   }
 
-  /** The pattern of a condition; if all conditions of its section are in `found`, the pattern of the section. */
-  private patternAmong([, { pattern, sectionPattern }]: Logged, found: readonly Logged[]): string {
+  /** The pattern of a condition; if all conditions of its section are in `conditions`, the pattern of the section. */
+  private patternAmong([, { pattern, sectionPattern }]: Logged, conditions: readonly Logged[]): string {
     const isWhole = this.possible
       .filter(([, each]) => each.sectionPattern === sectionPattern)
-      .every(([name]) => found.some((each) => each[0] === name));
+      .every(([name]) => conditions.some((each) => each[0] === name));
     return sectionPattern !== undefined && isWhole ? sectionPattern : pattern;
   }
 
   /** Counts log lines in a metric. Each function gets a metric filter for each field that names a problem. */
-  private count(metricName: string, found: readonly Logged[], dimension?: string): void {
-    const fields = new Set(found.map(([, { field }]) => field));
-    const functions = new Set(found.flatMap(([, { logs }]) => logs));
+  private count(metricName: string, conditions: readonly Logged[], dimension?: string): void {
+    const fields = new Set(conditions.map(([, { field }]) => field));
+    const functions = new Set(conditions.flatMap(([, { logs }]) => logs));
     for (const field of fields)
       for (const each of functions) {
-        const ofBoth = found.filter(([, { field: its, logs }]) => its === field && logs.includes(each));
-        const patterns = new Set(ofBoth.map((one) => `(${this.patternAmong(one, found)})`));
+        const ofBoth = conditions.filter(([, { field: its, logs }]) => its === field && logs.includes(each));
+        const patterns = new Set(ofBoth.map((one) => `(${this.patternAmong(one, conditions)})`));
         if (patterns.size === 0) continue;
         new MetricFilter(each, `Count-${metricName}${field.replaceAll(/\W/g, '-')}`, {
           logGroup: each.function.logGroup,

@@ -20,8 +20,8 @@ export async function bundleHandler(file: string) {
       plugins: bundlePlugins(basename(dirname(file)), needed),
     });
     const code = made.outputFiles.filter(({ path }) => !path.endsWith('.map'));
-    const found = code.flatMap(({ text }) => pendingIn(text));
-    if (found.length === 0) return made;
-    for (const path of found) needed.add(path);
+    const pending = code.flatMap(({ text }) => pendingIn(text));
+    if (pending.length === 0) return made;
+    for (const path of pending) needed.add(path);
   }
 }

@@ -43,8 +43,8 @@ export function capacityOf(needs: CapacityNeeds): Capacity {
   return { jobs, functions, snapshots };
 }
 
-const bounded = (wanted: number, available: number) =>
-  Math.max(MIN_CONCURRENCY, Math.min(Math.ceil(wanted), Math.floor(available), MAX_CONCURRENCY));
+const bounded = (needed: number, available: number) =>
+  Math.max(MIN_CONCURRENCY, Math.min(Math.ceil(needed), Math.floor(available), MAX_CONCURRENCY));
 
 /** The minimum number of workers that gives every function its processes. */
 export const minWorkers = ({ snapshots, textsQueue }: Pick<CapacityNeeds, 'snapshots' | 'textsQueue'>) =>

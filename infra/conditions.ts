@@ -290,10 +290,10 @@ function oldest(queues: readonly IQueue[]): IMetric {
   );
   const [only] = ages;
   if (only !== undefined && ages.length === 1) return only;
-  const named = ages.map((metric, index) => [`m${index}`, metric] as const);
+  const metrics = ages.map((metric, index) => [`m${index}`, metric] as const);
   return new MathExpression({
-    expression: `MAX([${named.map(([name]) => `FILL(${name}, 0)`).join(', ')}])`,
-    usingMetrics: Object.fromEntries(named),
+    expression: `MAX([${metrics.map(([name]) => `FILL(${name}, 0)`).join(', ')}])`,
+    usingMetrics: Object.fromEntries(metrics),
     label: 'Oldest',
     period: FIVE_MINUTES,
   });

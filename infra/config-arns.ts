@@ -71,12 +71,12 @@ export function foreignFields(instance: Given): readonly string[] {
 /** Finds resources of another partition, which the instance cannot reach, and services that its partition lacks. */
 function partitionFaults(instance: Given, partition: string): readonly RuleFault[] {
   const readers = instance['readers'];
-  const named = [
+  const references = [
     ...RESOURCE_FIELDS.map(({ path }) => ({ path, arn: textAt(instance, ...path) })),
     ...(Array.isArray(readers) ? readers.map((arn, index) => ({ path: ['readers', index], arn })) : []),
   ];
   return [
-    ...named
+    ...references
       .filter(
         ({ arn }) =>
           typeof arn === 'string' && /^arn:[a-z-]+:/.test(arn) && !arn.startsWith(`arn:${partition}:`),
@@ -125,6 +125,6 @@ function arnsIn(instance: Given) {
 
 /** The value of a field if it is a string. */
 export function textAt(value: unknown, ...names: readonly string[]): string | undefined {
-  const found = at(value, ...names);
-  return typeof found === 'string' ? found : undefined;
+  const field = at(value, ...names);
+  return typeof field === 'string' ? field : undefined;
 }

@@ -43,13 +43,13 @@ const inputVariables = z
       issues.push({ code: 'custom', path: [...path], message: expected, input: undefined });
   });
 
-const isSource = (given: string) => sources.includes(given as Source);
+const isSource = (value: string) => sources.includes(value as Source);
 
 /** A function on a schedule: each scheduled time becomes a `run-function` message. */
 const scheduledFunctionFields = {
   /** The schedule's name. Its jobs have the ids NAME.TIME, with the scheduled time. Required. */
   name: atSynth(name).check(
-    z.refine((given) => !isSource(given), {
+    z.refine((value) => !isSource(value), {
       error: `a name other than ${sources.join(', ')}, whose snapshots have such ids`,
     }),
   ),

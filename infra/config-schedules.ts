@@ -79,11 +79,11 @@ function unparsed(field: z.core.$ZodType) {
 /** The schema of a schedule: all fields of a `snapshot` message of the source, and the timing. */
 function scheduleOf(source: Source) {
   const fields = requestFields(source);
-  const given: Readonly<Record<never, never>> = Object.fromEntries(
+  const unparsedFields: Readonly<Record<never, never>> = Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, unparsed(field)]),
   );
   return z
-    .strictObject({ ...given, as: fields.as, source: fields.source, ...timing })
+    .strictObject({ ...unparsedFields, as: fields.as, source: fields.source, ...timing })
     .check(({ value: { publishedWithinHours: hours, cron: at, timeZone: zone }, issues }) => {
       if (hours === undefined || at === undefined) return;
       const gap = longestGapHours(at, zone);
@@ -175,14 +175,14 @@ function cronRules(source: Source): readonly ScheduleRule[] {
     {
       at: 'cron',
       expected: `no cron: a schedule of ${source} without ${field} runs right after the ${linked.from}`,
-      holds: ({ source: of, [field]: given, cron: at }) =>
-        of !== source || given !== undefined || at === undefined,
+      holds: ({ source: of, [field]: value, cron: at }) =>
+        of !== source || value !== undefined || at === undefined,
     },
     {
       at: 'cron',
       expected: `a cron expression, since ${field} is set`,
-      holds: ({ source: of, [field]: given, cron: at }) =>
-        of !== source || given === undefined || at !== undefined,
+      holds: ({ source: of, [field]: value, cron: at }) =>
+        of !== source || value === undefined || at !== undefined,
     },
   ];
 }

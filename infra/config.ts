@@ -23,11 +23,11 @@ export class ConfigError extends Error {
  * Throws `ConfigError` with every fault.
  */
 export function readConfig(context: unknown): readonly Instance[] {
-  const given = typeof context === 'string' ? fromText(context) : context;
-  const parsed = configSchema.safeParse(given);
+  const input = typeof context === 'string' ? fromText(context) : context;
+  const parsed = configSchema.safeParse(input);
   const faults = [
-    ...(parsed.success ? [] : parsed.error.issues.flatMap((issue) => faultsOf(issue, given))),
-    ...ruleFaults(given),
+    ...(parsed.success ? [] : parsed.error.issues.flatMap((issue) => faultsOf(issue, input))),
+    ...ruleFaults(input),
   ];
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
   return parsed.data.instances;
@@ -60,11 +60,11 @@ function fromText(text: string): unknown {
   }
 }
 
-function faultsOf(issue: z.core.$ZodIssue, given: unknown): readonly string[] {
+function faultsOf(issue: z.core.$ZodIssue, input: unknown): readonly string[] {
   const { path } = issue;
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => faultText([...path, key], 'no such field', given));
-  return [faultText(path, issue.message, given)];
+    return issue.keys.map((key) => faultText([...path, key], 'no such field', input));
+  return [faultText(path, issue.message, input)];
 }
 
 type Raw = Readonly<Record<string, unknown>>;
@@ -72,19 +72,19 @@ type Raw = Readonly<Record<string, unknown>>;
 /**
  * Checks rules that concern several fields. They are checked on the raw values, so that all faults are found together.
  */
-function ruleFaults(given: unknown): readonly string[] {
-  const instances = listIn(given, 'instances');
+function ruleFaults(input: unknown): readonly string[] {
+  const instances = listIn(input, 'instances');
   const empty =
-    isObject(given) && Array.isArray(given['instances']) && instances.length === 0
-      ? [faultText(['instances'], 'at least one instance', given)]
+    isObject(input) && Array.isArray(input['instances']) && instances.length === 0
+      ? [faultText(['instances'], 'at least one instance', input)]
       : [];
   return [
     ...empty,
     ...repeated(instances, ({ name }) => name).map((index) =>
-      faultText(['instances', index, 'name'], 'a name that no other instance has', given),
+      faultText(['instances', index, 'name'], 'a name that no other instance has', input),
     ),
     ...instances.flatMap((instance, index) =>
-      instanceFaults(instance, (path, expected) => faultText(['instances', index, ...path], expected, given)),
+      instanceFaults(instance, (path, expected) => faultText(['instances', index, ...path], expected, input)),
     ),
   ];
 }
@@ -146,8 +146,8 @@ function listIn(value: unknown, name: string): readonly Raw[] {
 const isObject = (value: unknown): value is Raw =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function faultText(path: readonly PropertyKey[], expected: string, given: unknown): string {
-  let at: unknown = given;
+function faultText(path: readonly PropertyKey[], expected: string, input: unknown): string {
+  let at: unknown = input;
   let name = path.length === 0 ? 'platform-sync' : '';
   for (const [index, key] of path.entries()) {
     at = typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined;

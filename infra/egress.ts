@@ -30,13 +30,13 @@ export function configureEgress(
 
 function layerOf(scope: Construct, certificates: string): LayerVersion {
   const file = resolve(certificates);
-  let found: string;
+  let pem: string;
   try {
-    found = readFileSync(file, 'utf8');
+    pem = readFileSync(file, 'utf8');
   } catch (error) {
     throw new ConfigError([`certificates: expected a readable file, got ${certificates}: ${error}`]);
   }
-  if (!/^-----BEGIN CERTIFICATE-----$/m.test(found))
+  if (!/^-----BEGIN CERTIFICATE-----$/m.test(pem))
     throw new ConfigError([`certificates: expected PEM certificates in ${certificates}, got none`]);
   return new LayerVersion(scope, 'Certificates', {
     description: 'Certificates that the functions trust in addition to the public ones',

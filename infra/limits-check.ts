@@ -22,11 +22,11 @@ type Excess = {
 /** Stops synth if a template exceeds a limit that AWS would report only during deployment. */
 class LimitsCheck implements IPolicyValidationPlugin {
   readonly name = 'platform-sync limits';
-  readonly given: ValueLength[] = [];
+  readonly lengths: ValueLength[] = [];
 
   validate({ stackTemplates }: IPolicyValidationContext): PolicyValidationPluginReport {
     const longest = new Map<string, number>();
-    for (const { of, value, max } of this.given) {
+    for (const { of, value, max } of this.lengths) {
       // References to other stacks become Fn::ImportValue only now, at synth.
       const reference = JSON.stringify(Stack.of(of).resolve(value));
       longest.set(reference, Math.max(max, longest.get(reference) ?? 0));
@@ -41,14 +41,14 @@ export type ValueLength = { readonly of: IConstruct; readonly value: unknown; re
 
 const checks = new WeakMap<IConstruct, LimitsCheck>();
 
-/** Adds the check to the app or the stage of a construct, once, and adds the lengths of `given` to the check. */
-export function checkLimits(scope: IConstruct, given: readonly ValueLength[] = []): void {
+/** Adds the check to the app or the stage of a construct, once, and adds these lengths to it. */
+export function checkLimits(scope: IConstruct, lengths: readonly ValueLength[] = []): void {
   const stage = Stage.of(scope);
   if (stage === undefined) return;
   const check = checks.get(stage) ?? new LimitsCheck();
   if (!checks.has(stage)) Validations.of(stage).addPlugins(check);
   checks.set(stage, check);
-  check.given.push(...given);
+  check.lengths.push(...lengths);
 }
 
 function violationsIn(templatePath: string, longest: ReadonlyMap<string, number>): PolicyViolation[] {
@@ -56,7 +56,7 @@ function violationsIn(templatePath: string, longest: ReadonlyMap<string, number>
   const template: unknown = JSON.parse(text);
   const resources = (at(template, 'Resources') ?? {}) as Resources;
   const known = { resources, parameters: (at(template, 'Parameters') ?? {}) as Resources, longest };
-  const found = [
+  const excesses = [
     ...Object.entries(resources).flatMap(([resource, { Type, Properties }]) =>
       excessOf(String(Type), (Properties ?? {}) as Properties, known).map((excess) => ({
         resource,
@@ -66,7 +66,7 @@ function violationsIn(templatePath: string, longest: ReadonlyMap<string, number>
     ...stackExcess(Buffer.byteLength(text)).map((excess) => ({ resource: 'Resources', excess })),
     ...tagExcess(resources),
   ];
-  const byLimit = Map.groupBy(found, ({ excess: { what, max } }) => `at most ${max} ${what}`);
+  const byLimit = Map.groupBy(excesses, ({ excess: { what, max } }) => `at most ${max} ${what}`);
   return [...byLimit].map(([ruleName, each]) => ({
     ruleName,
     description: `expected ${ruleName}, got ${Math.max(...each.map(({ excess }) => excess.size))}`,

@@ -57,10 +57,10 @@ export class Network extends Construct {
   constructor(scope: Construct, id: string, props: NetworkProps) {
     super(scope, id);
     const { vpc } = props;
-    const given = vpc !== undefined && isIds(vpc) ? this.byIds(vpc) : { ...props, vpc };
-    this.vpc = given.vpc ?? this.ownVpc(props);
-    this.subnets = given.subnets;
-    this.securityGroups = [...(given.securityGroups ?? [this.onlyTls(props)])];
+    const network = vpc !== undefined && isIds(vpc) ? this.byIds(vpc) : { ...props, vpc };
+    this.vpc = network.vpc ?? this.ownVpc(props);
+    this.subnets = network.subnets;
+    this.securityGroups = [...(network.securityGroups ?? [this.onlyTls(props)])];
     if (props.endpoints.length > 0)
       new Endpoints(this, 'Endpoints', {
         services: props.endpoints,
@@ -86,13 +86,13 @@ export class Network extends Construct {
   }
 
   private ownVpc({ fixedAddress, logs, removal }: NetworkProps): Vpc {
-    const given = typeof fixedAddress === 'string' ? fixedAddress : undefined;
-    const address = given === undefined ? this.newAddress(removal) : undefined;
+    const allocationId = typeof fixedAddress === 'string' ? fixedAddress : undefined;
+    const address = allocationId === undefined ? this.newAddress(removal) : undefined;
     const vpc = new Vpc(this, 'Vpc', {
       maxAzs: 2,
       natGateways: 1,
       natGatewayProvider: NatProvider.gateway({
-        eipAllocationIds: [given ?? address?.attrAllocationId ?? ''],
+        eipAllocationIds: [allocationId ?? address?.attrAllocationId ?? ''],
       }),
       subnetConfiguration: [
         { name: 'Public', subnetType: SubnetType.PUBLIC, mapPublicIpOnLaunch: false },

@@ -75,10 +75,10 @@ export function feedsItself(
   pattern: Pattern,
   store: OwnStore,
 ): { source: string; detailType: string } | undefined {
-  const found = ownEvents(store).find((event) =>
+  const match = ownEvents(store).find((event) =>
     Object.entries(event).every(([path, own]) => admits(valuesAt(pattern, path), own)),
   );
-  return found && { source: String(found['source']), detailType: String(found['detail-type']) };
+  return match && { source: String(match['source']), detailType: String(match['detail-type']) };
 }
 
 /** The values of a field of the pattern. Nested fields may be nested objects, or names that are joined by dots. */

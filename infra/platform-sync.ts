@@ -224,8 +224,8 @@ export class PlatformSync extends Construct {
     const where = `PlatformSync ${this.node.path}`;
     const faults = [...resourceFaults(props, this), ...this.sharedFaults(props)];
     const { account, region } = Stack.of(this);
-    const given = partsOf(props).resources.storage.bucket;
-    const bucket = typeof given === 'object' ? given.bucketName : given;
+    const existing = partsOf(props).resources.storage.bucket;
+    const bucket = typeof existing === 'object' ? existing.bucketName : existing;
     const home = { account: ifResolved(account), region: ifResolved(region), ...(bucket && { bucket }) };
     const foreign = foreignFields({ ...props, ...home });
     if (foreign.length > 0)

@@ -42,7 +42,7 @@ export class Policies extends Construct {
    */
   readonly submitter: ManagedPolicy;
   /**
-   * Allows `pace`, `jobs`, `redrive` and `forget`. Together with `reader` and the right to read the token, it
+   * Allows `pace`, `jobs`, `redrive` and `forget`. Together with `reader` and the permission to read the token, it
    * allows every command except `work`.
    */
   readonly operator: ManagedPolicy;

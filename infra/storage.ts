@@ -187,7 +187,7 @@ export class Storage extends Construct {
   }
 
   /**
-   * Grants reading in folders, or in the entire store. It includes the right to list, without which S3 reports a
+   * Grants reading in folders, or in the entire store. It includes the permission to list, without which S3 reports a
    * missing object as forbidden. For this check, S3 takes the object's key as the prefix of the listing.
    */
   grantRead(role: Grantee, patterns: readonly string[] = ['*']): void {

@@ -93,8 +93,8 @@ const generatedOf = (id: string, known: Known) =>
 /** Maximum length of a part of a value. A parameter without `MaxLength` counts as 0, since only AWS can check it. */
 function lengthOf(part: unknown, known: Known = { resources: {} }): number {
   if (typeof part === 'string') return Buffer.byteLength(part);
-  const given = known.longest?.get(JSON.stringify(part));
-  if (given !== undefined) return given;
+  const maxLength = known.longest?.get(JSON.stringify(part));
+  if (maxLength !== undefined) return maxLength;
   const parts = at(part, 'Fn::Join', '1') ?? at(part, 'Fn::Select', '1');
   if (Array.isArray(parts)) return parts.reduce((sum: number, each) => sum + lengthOf(each, known), 0);
   if (parts !== undefined) return lengthOf(at(parts, 'Fn::Split', '1'), known);

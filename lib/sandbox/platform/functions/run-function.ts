@@ -44,17 +44,18 @@ type FunctionLookup =
 /** Finds a function that can be run. An unreleased version is not found, as on the platform. */
 function findFunction(packages: readonly CodePackage[], address: FunctionAddress): FunctionLookup {
   const { packageId, version, functionName } = address;
-  const found = packages.find(({ id }) => id === packageId.toLowerCase());
-  if (!found) return notFound(`No code package ${packageId}`);
+  const codePackage = packages.find(({ id }) => id === packageId.toLowerCase());
+  if (!codePackage) return notFound(`No code package ${packageId}`);
 
-  const release = found.versions.find((candidate) => candidate.version === version);
-  if (!release) return notFound(`Code package ${found.id} has no version ${version}`);
-  if (!release.released) return notFound(`Version ${version} of code package ${found.id} is not released`);
+  const release = codePackage.versions.find((candidate) => candidate.version === version);
+  if (!release) return notFound(`Code package ${codePackage.id} has no version ${version}`);
+  if (!release.released)
+    return notFound(`Version ${version} of code package ${codePackage.id} is not released`);
 
   const definition = release.functions.find(({ name }) => name === functionName);
   if (!definition)
-    return notFound(`Version ${version} of code package ${found.id} has no function ${functionName}`);
-  return { kind: 'found', packageId: found.id, definition };
+    return notFound(`Version ${version} of code package ${codePackage.id} has no function ${functionName}`);
+  return { kind: 'found', packageId: codePackage.id, definition };
 }
 
 function notFound(message: string): FunctionLookup {
