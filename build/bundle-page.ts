@@ -21,7 +21,7 @@ export async function bundlePage(): Promise<{ readonly script: string; readonly 
     target: ['es2022'],
     format: 'iife',
     minify: true,
-    // With ASCII, every other character would become an escape of six characters.
+    // With 'ascii', esbuild would write each non-ASCII character as an escape of six characters.
     charset: 'utf8',
     legalComments: 'none',
     metafile: true,

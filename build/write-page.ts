@@ -3,7 +3,7 @@ import { savePageCode } from '../lib/report/index.ts';
 import { bundlePage } from './bundle-page.ts';
 
 /*
- * Writes the script and the style of the report page into the given folder. It runs in a process of its own, since its
+ * Writes the script and the style of the report page into the given folder. It runs in a separate process, since its
  * caller is synchronous, while esbuild runs plugins only asynchronously.
  */
 

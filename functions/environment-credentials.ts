@@ -1,6 +1,6 @@
 /**
  * Replaces the SDK's credential chain (`@aws-sdk/credential-provider-node`) in the bundles. The chain also supports
- * profiles, single sign-on and other services, which are not needed, since Lambda puts a function's credentials
+ * profiles, single sign-on and other services, which are not needed, because Lambda puts a function's credentials
  * into the environment. The returned function throws if they are missing.
  */
 export function defaultProvider() {

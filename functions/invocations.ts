@@ -36,7 +36,7 @@ class TimeUpError extends Error {
 const BEFORE_END_MS = 10_000;
 const MAX_SHARE = 1 / 3;
 
-/** Maximum items of work in progress that are logged. */
+/** How many items of work in progress are logged at most. */
 const MAX_LISTED = 20;
 
 /** Creates the wrapper. One is enough for a process, since Lambda gives it only one invocation at a time. */

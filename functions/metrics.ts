@@ -10,7 +10,7 @@ import { createThrottling } from './throttling.ts';
 
 /**
  * The measures of a function. They are sums, which `flush` logs in one line at the end of an invocation. Each sum that
- * shows a problem is also logged in a line of its own.
+ * shows a problem is also logged in a separate line.
  */
 export type FunctionMetrics = {
   readonly observe: (event: PlatformEvent) => void;

@@ -7,7 +7,7 @@ const WINDOW_MS = 300_000;
 /** How many consecutive windows must show a problem before it is reported. */
 const WINDOWS = 3;
 
-/** Minimum events of a process in a window: a mean of fewer events has no meaning. */
+/** A process needs at least this many events in a window: a mean of fewer has no meaning. */
 const MIN_EVENTS = 10;
 
 /**
@@ -56,7 +56,7 @@ export function createThrottling(configuredRate: number, now: () => number) {
     observe(event: PlatformEvent): void {
       if (event.kind === 'request') throttled.add(1, 0);
       if (event.kind === 'throttled') throttled.add(0, 1);
-      // A call that waits for less than half an interval would hardly leave sooner.
+      // Shorter waits are not counted: half the time between two slots passes even at the full rate.
       if (event.kind === 'waited' && event.waitedMs >= 500 / configuredRate)
         reduced.add(1, Math.max(0, 1 - effectiveRate() / configuredRate));
     },

@@ -62,7 +62,7 @@ export const alarmsPage = (): string =>
     '|---|---|---|---|',
     ...conditionRows(),
     '',
-    'Problems in the logs share one alarm for each severity, since a metric with an alarm costs $0.10 a month. Within this alarm, each problem has its own state and its own notifications, which name the problem (`problem`), and lasts for 75 minutes after its last log line. A condition with its own `threshold` gets an alarm of its own. The names of the alarms in CloudWatch are the outputs `AlarmPage`, `AlarmTicket` and so on.',
+    'Problems in the logs share one alarm for each severity, since a metric with an alarm costs $0.10 a month. Within this alarm, each problem has its own state and its own notifications, which name the problem (`problem`), and lasts for 75 minutes after its last log line. A condition with its own `threshold` gets its own alarm. The names of the alarms in CloudWatch are the outputs `AlarmPage`, `AlarmTicket` and so on.',
     '',
     'A problem that lasts is reported again and again:',
     '',

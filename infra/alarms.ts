@@ -21,7 +21,7 @@ import { type Severity, severities } from './severities.ts';
 export type AlarmsProps = ConditionsProps & {
   /** The instance's name in metrics. */
   readonly serviceName: string;
-  /** Topics of the surrounding app, besides those of the settings. */
+  /** Topics of the surrounding app, besides the topics in the settings. */
   readonly topics?: ExistingTopics;
 };
 
@@ -39,7 +39,7 @@ type Logged = Named<Condition & LoggedCondition>;
 /**
  * The alarms of an instance. Each metric of an alarm costs money, so all problems of a severity in the logs share one
  * metric and one alarm. Each problem is a series of the metric, with its own state and notifications. A metric of
- * AWS, and a condition with a threshold in the settings, has an alarm of its own.
+ * AWS, and a condition with a threshold in the settings, has its own alarm.
  */
 export class Alarms extends Construct {
   /** The conditions that alarms report, by name. Several conditions may share an alarm. */

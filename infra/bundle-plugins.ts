@@ -4,7 +4,7 @@ import type { Plugin } from 'esbuild';
 
 /**
  * Removes unused types: a tenth of a bundle. An SDK client describes every type of its service as a constant. esbuild
- * keeps most of these, since computing their keys could have an effect, unless they are marked as pure.
+ * keeps most of these constants unless they are marked as pure, since computing their keys could have an effect.
  */
 const unusedTypes: Plugin = {
   name: 'unused types',
@@ -143,8 +143,8 @@ const unusedIn = (name: string): Plugin => ({
 const LATER = /\/(parameter-store|start-execution|topic-sender)\.ts$/;
 
 /**
- * Modules that are left out of all functions except one, since the other functions have neither a use for them nor the
- * permissions. write-report keeps the directory store, since it compares runs in a temporary folder.
+ * Modules that are left out of all functions except one, since only that function uses them and has the permissions for
+ * them. write-report keeps the directory store, since it compares runs in a temporary folder.
  */
 const LEFT_OUT: readonly (readonly [path: RegExp, usedBy: string])[] = [
   [/\/(runner-here|sources\/[\w-]+\/scan)\.ts$/, 'snapshot'],

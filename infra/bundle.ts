@@ -6,7 +6,7 @@ import { root } from './bundle-options.ts';
 
 /*
  * Bundles the handler with the given path, and writes the bundle and its source maps into the given folder. It runs
- * in a process of its own, since esbuild runs plugins only asynchronously, but CDK bundles synchronously.
+ * in a separate process, since esbuild runs plugins only asynchronously, but CDK bundles synchronously.
  */
 
 const [file = '', folder = ''] = process.argv.slice(2);

@@ -2,7 +2,7 @@
 export type CapacityNeeds = {
   /** The rate in requests a second at which the fleet may send. */
   readonly rate: number;
-  /** The maximum requests in flight in one process. */
+  /** The maximum number of requests in flight in one process. */
   readonly concurrency: number;
   /** The average duration of a call, in milliseconds. */
   readonly latencyMs: number;

@@ -75,7 +75,7 @@ export const conditionsOf = (props: ConditionsProps): Conditions => ({
   ...(allowedTypes(props).includes('score') ? spendingConditions(props) : {}),
 });
 
-/** Prints a number, which may be a token. */
+/** Prints a number, which may be a CDK token. */
 const { stringifyNumber } = Tokenization;
 
 const FIVE_MINUTES = Duration.minutes(5);

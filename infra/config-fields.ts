@@ -8,8 +8,8 @@ import * as z from 'zod/mini';
  */
 
 /**
- * Whether a value, or a part of it, is known only at deployment. Also true for the one placeholder item of a list that
- * is known only at deployment.
+ * Whether a value, or a part of it, is known only at deployment. CDK shows a list that is known only at deployment as a
+ * list of one placeholder: this returns true for the placeholder too.
  */
 export const isToken = (value: unknown): boolean => Token.isUnresolved(value) || Token.isUnresolved([value]);
 

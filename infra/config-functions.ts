@@ -10,7 +10,7 @@ import { cron, timeZone } from './config-schedules.ts';
  */
 export const SCHEDULED_TIME = '<aws.scheduler.scheduled-time>';
 
-const ONLY_SCHEDULED_TIME = `no placeholder of EventBridge Scheduler except ${SCHEDULED_TIME}: with any other, a second attempt would be another job`;
+const ONLY_SCHEDULED_TIME = `no placeholder of EventBridge Scheduler except ${SCHEDULED_TIME}: other placeholders have a new value at each attempt, so a second attempt would be another job`;
 
 const NO_ROUNDING = 'a number below 2^53, or a string: reading this number from JSON loses digits';
 

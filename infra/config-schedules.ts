@@ -33,7 +33,7 @@ export const timeZone = z.string({ error: 'a time zone' }).check(({ value, issue
   if (message !== undefined) issues.push({ code: 'custom', message, input: value });
 });
 
-/** Maximum hours, ten years: longer than the time between any two runs. */
+/** The maximum of settings in hours: ten years, longer than the time between any two runs. */
 const MAX_HOURS = 87_660;
 
 /** How many hours late a snapshot may be published. */
@@ -47,8 +47,8 @@ const timing = {
    */
   publishedWithinHours: z.optional(atSynth(integer(1, MAX_HOURS))),
   /**
-   * When to take it: a cron expression of EventBridge Scheduler, six fields. Required, except for a source that
-   * follows each run of another source.
+   * When to take it: a cron expression of EventBridge Scheduler, six fields. Required, except for a source whose
+   * snapshot runs after each run of the source that it depends on.
    */
   cron: z.optional(cron),
   /** The IANA name of the cron's time zone. Default: UTC. */
@@ -57,7 +57,7 @@ const timing = {
   digest: z.optional(z.boolean({ error: 'true or false' })),
 } as const;
 
-/** The issues about the type of a value. For a token, all other issues are ignored. */
+/** The issues about the type of a value. For a CDK token, all issues except these are ignored. */
 const TYPE_ISSUES: readonly string[] = ['invalid_type', 'invalid_value', 'invalid_union'];
 
 /**
@@ -129,8 +129,8 @@ export function messageOf(schedule: Schedule): Readonly<Record<string, unknown>>
 }
 
 /**
- * Whether the snapshot follows another one, as cards follow the calculations, which link to datasets, if no
- * datasets are given.
+ * Whether the snapshot runs right after another one. Cards do, unless `datasets` is set: they are found through the
+ * calculations, which link to datasets.
  */
 export const follows = (schedule: Schedule) => linkedSource(schedule) !== undefined;
 

@@ -100,7 +100,7 @@ interface SlackSchema extends z.ZodMiniObject<typeof slackFields, z.core.$strict
 
 const overrideFields = {
   /**
-   * The alarm goes off above this value. Not allowed for alarms whose threshold has a setting of its own, such as
+   * The alarm goes off above this value. Not allowed for alarms whose threshold has its own setting, such as
    * oldestJobHours. Default: see docs/alarms.md.
    */
   threshold: z.optional(number(0, 1_000_000_000_000)),

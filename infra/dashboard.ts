@@ -51,11 +51,11 @@ export class Dashboard extends Construct {
           (row) => row(props),
         ),
       });
-    for (const [name, { title, lines }] of Object.entries(logQueries))
+    for (const [name, { title, query }] of Object.entries(logQueries))
       new CfnQueryDefinition(this, `Query-${name}`, {
         // The part before the slash becomes a folder.
         name: `${props.serviceName}/${title}`,
-        queryString: lines.join('\n| '),
+        queryString: query.join('\n| '),
         logGroupNames: logGroupNamesOf(props),
       });
   }
@@ -134,11 +134,11 @@ const functionsRow: Row = ({ functions }) => [
 const faultsRow: Row = (props) => [logQuery(logQueries.faults, props, FULL_WIDTH)];
 
 /** A widget with the result of a log query over all functions. */
-const logQuery = ({ title, as, lines }: SavedLogQuery, props: DashboardProps, width: number, height = 6) =>
+const logQuery = ({ title, as, query }: SavedLogQuery, props: DashboardProps, width: number, height = 6) =>
   new LogQueryWidget({
     title,
     view: as === 'table' ? LogQueryVisualizationType.TABLE : LogQueryVisualizationType.LINE,
-    queryLines: [...lines],
+    queryLines: [...query],
     logGroupNames: logGroupNamesOf(props),
     width,
     height,

@@ -54,7 +54,7 @@ const MEMORY_MB = {
   ScoreTexts: 512,
 };
 
-/** Maximum receives of a message. Only a message whose job neither ends nor is refused reaches it. */
+/** How many times a message may be received. Only a message whose job neither ends nor is refused gets that far. */
 const MAX_RECEIVES = 1_000;
 
 /**

@@ -21,7 +21,7 @@ export const limits: readonly Limit[] = [
     what: 'bytes of environment variables',
     max: 4_096,
     sizeIn: (properties, known) => sizeOf(at(properties, 'Environment', 'Variables'), known),
-    remedy: 'shorten allow, or the lists of the schedules without a cron',
+    remedy: 'shorten the field `allow`, or the lists (such as ids) of schedules that have no `cron`',
   },
   {
     type: 'AWS::Events::Rule',
@@ -36,42 +36,43 @@ export const limits: readonly Limit[] = [
     max: 8_192,
     sizeIn: ({ Targets }, known) =>
       largestOf(Targets, (target) => sizeOf(at(target, 'InputTransformer', 'InputTemplate'), known)),
-    remedy: 'shorten inputVariables: the function can read constant values elsewhere',
+    remedy: 'shorten the field `inputVariables`: the function can read constant values elsewhere',
   },
   {
     type: 'AWS::Scheduler::Schedule',
     what: 'bytes of input',
     max: 262_144,
     sizeIn: ({ Target }, known) => sizeOf(at(Target, 'Input'), known),
-    remedy: 'shorten inputVariables or the lists of the schedule, or split the schedule in two',
+    remedy:
+      'shorten the field `inputVariables` or the lists (such as ids) of the schedule, or split the schedule in two',
   },
   {
     type: 'AWS::CloudWatch::Alarm',
     what: 'characters of description',
     max: 1_024,
     sizeIn: ({ AlarmDescription }, known) => sizeOf(AlarmDescription, known),
-    remedy: 'shorten alarms.runbook',
+    remedy: 'shorten the field `alarms.runbook`',
   },
   {
     type: 'AWS::Logs::MetricFilter',
     what: 'characters of filter pattern',
     max: 1_024,
     sizeIn: ({ FilterPattern }, known) => sizeOf(FilterPattern, known),
-    remedy: 'configure fewer schedules with an expected time: publishedWithinHours',
+    remedy: 'configure fewer schedules that raise an alarm when a snapshot is late (`publishedWithinHours`)',
   },
   {
     type: 'AWS::IAM::ManagedPolicy',
     what: 'characters of managed policy',
     max: 6_144,
     sizeIn: ({ PolicyDocument }, known) => sizeOf(PolicyDocument, known),
-    remedy: 'shorten prefix, or use a bucket of the instance’s own',
+    remedy: 'shorten the field `prefix`, or use a separate bucket for this instance',
   },
   {
     type: 'AWS::IAM::Policy',
     what: 'characters of all policies in a role',
     max: 10_240,
     sizeIn: ({ PolicyDocument }, known) => sizeOf(PolicyDocument, known),
-    remedy: 'shorten prefix, or use a bucket of the instance’s own',
+    remedy: 'shorten the field `prefix`, or use a separate bucket for this instance',
   },
   {
     type: 'AWS::S3::BucketPolicy',

@@ -4,9 +4,9 @@ import type { MeasureName } from '../lib/contract.ts';
 export type SavedLogQuery = {
   /** The query's name in the stack's folder in CloudWatch, and its heading on the dashboard. */
   readonly title: string;
-  /** Its form on the dashboard: a table of figures, or lines over time. Default: not on the dashboard. */
-  readonly as?: 'table' | 'lines';
-  readonly lines: readonly string[];
+  /** Its form on the dashboard: a table of figures, or a chart over time. Default: not on the dashboard. */
+  readonly as?: 'table' | 'chart';
+  readonly query: readonly string[];
 };
 
 /** The sum of a measure over log lines. */
@@ -16,26 +16,26 @@ const MEASURED = 'filter msg = "measured"';
 
 const overTime = (title: string, figures: readonly string[]): SavedLogQuery => ({
   title,
-  as: 'lines',
-  lines: [MEASURED, `stats ${figures.join(', ')} by bin(5m)`],
+  as: 'chart',
+  query: [MEASURED, `stats ${figures.join(', ')} by bin(5m)`],
 });
 
-/** Queries of the measures, which are fields of log lines, since metrics would cost. */
+/** Queries of the measures, which are fields of log lines, because metrics cost extra. */
 export const logQueries = {
   problems: {
     title: 'Problems that alarms reported',
     as: 'table',
-    lines: [
+    query: [
       'filter msg = "problem" or (type = "platform.report" and record.status != "success")',
       'fields coalesce(problem, record.status) as what',
-      'stats count(*) as lines, max(value) as most, max(@timestamp) as last by what',
+      'stats count(*) as count, max(value) as maximum, max(@timestamp) as last by what',
       'sort last desc',
     ],
   },
   day: {
     title: 'The last day',
     as: 'table',
-    lines: [
+    query: [
       MEASURED,
       `stats ${(
         [
@@ -56,7 +56,7 @@ export const logQueries = {
   places: {
     title: 'Snapshots by place',
     as: 'table',
-    lines: [
+    query: [
       MEASURED,
       'filter ispresent(place)',
       `stats ${(['SnapshotsPublished', 'SnapshotsRefused', 'SnapshotMissing'] as const).map(sum).join(', ')} by place`,
@@ -71,7 +71,7 @@ export const logQueries = {
   throttled: {
     title: 'Calls that were throttled, by operation',
     as: 'table',
-    lines: [
+    query: [
       'filter msg = "throttled"',
       'stats count(*) as calls, max(@timestamp) as last by operation',
       'sort calls desc',
@@ -86,7 +86,7 @@ export const logQueries = {
   waits: {
     title: 'How long calls waited, by hour',
     as: 'table',
-    lines: [
+    query: [
       MEASURED,
       `stats sum(${'WaitedMs' satisfies MeasureName}) / sum(${'Requests' satisfies MeasureName}) as msPerCall by bin(1h)`,
     ],
@@ -99,8 +99,8 @@ export const logQueries = {
   faults: {
     title: 'Warnings and errors, newest first',
     as: 'table',
-    // Our own lines, and Lambda's lines about time-outs and crashes.
-    lines: [
+    // The functions' lines, and Lambda's lines about time-outs and crashes.
+    query: [
       'fields @timestamp, msg, job, err.message, @message',
       'filter level in ["warn", "error", "fatal", "WARN", "ERROR", "FATAL"]',
       'sort @timestamp desc',
@@ -110,7 +110,7 @@ export const logQueries = {
   job: {
     title: 'What happened to a job, message, batch, run or request (replace ID by its id)',
     // The id may be anywhere in a line, for example in the list of jobs that were running at the time limit.
-    lines: [
+    query: [
       'fields @timestamp, msg, job, type, status, attempts, tookMs, run, kind, err.message, request, @log',
       'filter @message like /"(job|messageId|batch|run|request)":"ID"/',
       'sort @timestamp asc',

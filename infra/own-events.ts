@@ -10,8 +10,8 @@ type OwnEvent = Readonly<Record<string, readonly string[]>>;
 export type OwnStore = { readonly bucket?: string | undefined; readonly prefix?: string | undefined };
 
 /**
- * The value for names that are known only at deployment. No exact value of a pattern equals it; any other match type is
- * assumed to match it.
+ * The value for names that are known only at deployment. No exact value of a pattern equals it; match types other than
+ * exact values are assumed to match it.
  */
 const UNKNOWN_NAME = '';
 

@@ -19,7 +19,8 @@ type PlatformSyncResources = ExistingStorage &
   ExistingNetwork &
   ExistingToken & {
     /**
-     * Topics that are notified of alarms, by severity (page, ticket, notice), besides those of `alarms`. Default: none.
+     * Topics that are notified of alarms, by severity (page, ticket, notice), besides the topics in `alarms`. Default:
+     * none.
      */
     readonly topics?: ExistingTopics | undefined;
     /**
@@ -159,7 +160,7 @@ function aliasFaults(
   );
 }
 
-/** The maximum lengths of the props that are known only at deployment. */
+/** The maximum length of each prop that is known only at deployment. */
 export function givenValues(of: IConstruct, props: AnyProps): readonly ValueLength[] {
   const { bucket, table, key, tokenSecret, tokenParameter, alarms = {}, readers = [] } = props;
   const { region, stackName } = Stack.of(of);

@@ -73,7 +73,7 @@ function grantReader(policy: ManagedPolicy, { storage, catalog }: PoliciesProps)
     'scores/*',
     'formulas/*',
     'refused/*',
-    // The report is not in `PUBLISHED`, which is for readers outside the account, since it shows jobs and scores.
+    // The report is not in `PUBLISHED`, which is for readers outside the account, because it shows jobs and scores.
     'report/*',
     'checks/*',
   ]);

@@ -21,7 +21,7 @@ type RegularStart = RareDeadLetters & {
   readonly description: string;
   /** The times, in UTC. */
   readonly at: CronOptionsWithTimezone;
-  /** The maximum age of an undelivered start. It is the time to the next start, which makes a further retry useless. */
+  /** How long an undelivered start is retried: until the next start, which makes it useless. */
   readonly maxEventAge: Duration;
   readonly input: object;
 };

@@ -33,7 +33,7 @@ export class Reports extends Construct {
       handler: 'write-report',
       description: 'Writes the report and sends digests',
       timeout: MAX_TIMEOUT,
-      // With this memory, Lambda gives one full CPU. The model of a million calculations takes less than a third of it.
+      // With this memory, Lambda gives one full CPU. The model of a million calculations takes less than a third.
       memoryMb: 1_769,
       // No retries, since the function runs again in ten minutes.
       retryAttempts: 0,

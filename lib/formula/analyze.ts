@@ -25,7 +25,7 @@ import {
 import { type FormulaFault, type Objection, positionOf, shown, tokenize } from './tokens.ts';
 
 /**
- * What the platform reports about a formula (contract 2.1), and further facts. For an INVALID formula, all lists are
+ * What the platform reports about a formula, and further facts. For an INVALID formula, all lists are
  * empty.
  */
 export type FormulaAnalysis =

@@ -56,9 +56,7 @@ export type PackedModel = {
 export type Model = Omit<PackedModel, 'uses'> & {
   readonly things: Things;
   readonly graph: UsesGraph;
-  /**
-   * Whether a thing does not exist, because a complete snapshot of its kind lacks it. Its users have a missing target.
-   */
+  /** Whether a thing does not exist: a complete snapshot of its kind lacks it. What uses it has a missing target. */
   readonly isMissing: (node: number) => boolean;
 };
 
@@ -187,14 +185,14 @@ function add(flags: Uint16Array, node: number, bits: number): void {
   flags[node] = (flags[node] ?? 0) | bits;
 }
 
-/** Sets the flag `affected` of things that depend, over any number of steps, on another thing that is wrong. */
+/** Sets the flag `affected` of things that depend, directly or through others, on another thing that is wrong. */
 function addAffected(flags: Uint16Array, { user, used }: UsesGraph): void {
   const users = adjacencyOf({ nodes: flags.length, from: used, to: user });
   const wrong = flags.keys().filter((node) => ((flags[node] ?? 0) & WRONG) !== 0);
   reach(users, wrong, { maxListed: 0, visit: (node) => add(flags, node, flagBits.affected) });
   for (const memory of [users.starts, users.edges]) freeMemory(memory);
-  // `reach` leaves out the wrong things that it starts from. If these depend on other bad things, their flag is set
-  // here.
+  // `reach` leaves out the wrong things that it starts from. If one of these depends on another thing that is wrong or
+  // affected, its flag is set here.
   const isBad = (node: number) => ((flags[node] ?? 0) & (WRONG | flagBits.affected)) !== 0;
   for (let edge = 0; edge < user.length; edge += 1) {
     const by = user[edge] ?? 0;
@@ -357,7 +355,7 @@ function readCards(
   });
 }
 
-/** Returns a function that finds the owners of a card, without those that are groups. */
+/** Returns a function that finds the owners of a card, except groups. */
 function userOwnersIn(group: RowGroup) {
   const read = (name: string) => group.lists(`owners.list.element.${name}`);
   const ids = read('id');
@@ -388,7 +386,7 @@ async function readOwned(
 
 /**
  * Reads the records of a source. `open` is called with each row group, and the function that it returns with each
- * record: with its row, the index of its thing, and its node. The first record of a thing gives it the next index.
+ * record: with its row, its thing's index, and its thing's node. The first record of a thing gives it the next index.
  */
 async function readRecords(
   source: SourceColumns | undefined,

@@ -8,8 +8,8 @@ import { thingsIn } from './uses-graph.ts';
 
 /**
  * The folder of the history of models, which cannot be computed again. It has two objects for each day: for SQL, how
- * many things had each flag, by owner; for the next model, when each thing became unused or broken. The day is that of
- * the newest run of calculations or cards, not the day on which the model was computed.
+ * many things had each flag, by owner; for the next model, when each thing became unused or broken. The day is
+ * when the newest run of calculations or cards began, not when the model was computed.
  */
 export const HISTORY_FOLDER = 'model/history/';
 const rowsKey = (day: string) => `${HISTORY_FOLDER}${day}.json`;
@@ -36,9 +36,7 @@ type State = Readonly<Record<(typeof KINDS)[number], { readonly ids: readonly st
   readonly days: readonly DayCounts[];
 };
 
-/**
- * The newest stored state up to a day; damaged ones are skipped. `etag`: that of this day's own state, if there is one.
- */
+/** The newest stored state up to a day, skipping damaged ones. `etag`: the etag of this day's state, if it has one. */
 async function findState(store: Store, day: string) {
   const keys: string[] = [];
   for await (const { key } of store.list(`${HISTORY_FOLDER}_`)) if (key <= stateKey(day)) keys.push(key);

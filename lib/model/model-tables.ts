@@ -20,7 +20,7 @@ const as_of = stored(
 
 /**
  * The columns that join records to things. `record_id`: the id as the platform sent it; `thing_id`: its canonical form,
- * like all other ids.
+ * as in all other id columns.
  */
 const ids = { record_id: stored('string'), thing_id: stored('string') };
 
@@ -130,7 +130,7 @@ export const modelTables = {
     guesses: ['datasources'],
   },
   formulas: {
-    about: 'a calculation whose formula is known: from our updates, and from imports',
+    about: 'a calculation whose formula is known, since platform-sync set or imported it',
     columns: {
       calculation_id: storedId('the id of the calculation', 'id'),
       name: stored(

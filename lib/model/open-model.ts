@@ -91,8 +91,8 @@ const runsIn = (runs: readonly LastRun[]): StoredModel['runs'] =>
   Object.fromEntries(runs.map(({ place, manifest: { run }, key: manifest }) => [place, { run, manifest }]));
 
 /**
- * Whether a model was computed from other runs or other formulas than the current ones. `known`: by default formulas
- * are not compared.
+ * Whether a model was computed from other runs or other formulas than the current ones. `known`: the mark of the
+ * current formulas. Default: formulas are not compared.
  */
 function isOutdated(
   { runs, formulas }: Pick<StoredModel, 'runs' | 'formulas'>,
@@ -322,8 +322,8 @@ const formulaRow = ({ id, dataType, atMs, columns, functions, ...said }: ParsedK
 });
 
 /**
- * The table of calculations or cards: a row for each one that has a record, and another row for each other spelling of
- * its id.
+ * The table of calculations or cards: a row for each one with a record. If records write its id differently (1008,
+ * "01008"), there is a row for each form, so that SQL can join on the id as written.
  */
 function flaggedTable(
   kind: keyof typeof flagsOf,

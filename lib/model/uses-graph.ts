@@ -95,7 +95,7 @@ export function thingsIn(texts: PackedStrings) {
   };
 }
 
-/** The attribute bits of a use, without those of its validity. */
+/** The attribute bits of a use, without the bits of its validity. */
 const attributesOf = ({ relation, statedBy, validity }: Use): number =>
   relations.indexOf(relation) |
   (statements.indexOf(statedBy) << STATED_BY) |
@@ -220,8 +220,8 @@ function keepFirst(
 }
 
 /**
- * Of two calculations only one can refer to the other. So if only a link states a use, and a formula states the
- * opposite direction, the former is removed. The validity of its link is moved to the use in the right direction.
+ * Of two calculations only one can refer to the other. So if only a link states that A uses B, and a formula states
+ * that B uses A, the use that the link states is removed. The validity of the link is moved to the formula's use.
  */
 export function withDirections(uses: PackedUses): PackedUses {
   const { user, used, isByLinkAlone, relationAt, isBrokenAt } = graphIn(uses);
@@ -246,8 +246,8 @@ export function withDirections(uses: PackedUses): PackedUses {
 }
 
 /**
- * Merges the attributes of two uses of a pair: those of the first use, with the worse validity, and with the marks
- * (CONFIRMED, BROKEN_…) of both.
+ * Merges the attributes of two uses of a pair: the first use's attributes, with the worse validity of the two, and with
+ * the marks (CONFIRMED, BROKEN_…) of both.
  */
 function worseOf(first: number, second: number, isBrokenNumber: readonly boolean[]): number {
   const before = first >> VALIDITY;

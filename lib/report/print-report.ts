@@ -24,7 +24,7 @@ type ReportToWrite = {
   readonly prices?: Prices | undefined;
   /** The clock, in epoch milliseconds. */
   readonly now: () => number;
-  /** Whether the store and `now` are those of an earlier moment. Default: false. */
+  /** Whether `store` and `now` show an earlier moment instead of the current one. Default: false. */
   readonly isPast?: boolean | undefined;
   readonly signal: AbortSignal;
 };
@@ -120,7 +120,7 @@ const BUNDLER = '../../build/bundle-page.ts';
 export const savePageCode = (folder: string, code: PageCode): Promise<void> =>
   writeFile(join(folder, basename(CODE_FILE)), JSON.stringify(code));
 
-/** The flags whose figures are printed. For each of these, the list contains the first calculations that have it. */
+/** The flags whose figures are printed. For each of these flags, the first calculations that have it are listed. */
 const { locked, archived, oldest } = calculationFlags;
 const figuresOfCalculations = { ...flagBits, locked, archived, oldest };
 

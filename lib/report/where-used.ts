@@ -50,8 +50,8 @@ type Dependent = Description &
 type UsedThing = Description &
   Named & {
     /**
-     * Whether a snapshot has a record of it; if false, only links refer to it. No snapshot has records of datasets and
-     * FileSets.
+     * Whether a snapshot has a record of the thing; if false, only links refer to it. No snapshot has records of
+     * datasets and FileSets.
      */
     readonly inSnapshot: boolean;
     /** How many records of other things refer to it, and how many of these by a link that is not VALID (`broken`). */
@@ -84,7 +84,7 @@ type WhereUsedOptions = {
   readonly kind?: FindableKind | undefined;
   /** Only the column of this dataset. Default: columns of any dataset. */
   readonly dataset?: string | undefined;
-  /** Maximum number of uses between the thing and a dependent. Default: unlimited. */
+  /** How many uses may lie between the thing and a dependent. Default: any number. */
   readonly hops?: number | undefined;
   /** Maximum dependents to list for each thing; all are counted. */
   readonly maxListed: number;
@@ -168,7 +168,7 @@ async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
   };
 }
 
-/** Counts known formulas, except those of calculations that are in no snapshot, so `known` is at most `of`. */
+/** Counts the calculations in snapshots (`of`), and how many of them have a known formula (`known`). */
 function formulasOf({ formulas, calculations }: Model) {
   const published = new Set(calculations.nodes);
   return {
@@ -178,7 +178,7 @@ function formulasOf({ formulas, calculations }: Model) {
 }
 
 const noteOn = ({ known, of }: NonNullable<WhereUsed['formulas']>): string =>
-  `columns: the platform returns no formulas in a search; known here, from imports and our updates: ${known.toLocaleString('en')} of ${of.toLocaleString('en')}`;
+  `columns: the platform returns no formulas in a search; known here, from imports and updates by platform-sync: ${known.toLocaleString('en')} of ${of.toLocaleString('en')}`;
 
 /** The datasets, calculations, cards and columns with an id or name, and what depends on each. */
 async function whereUsedInGraph(model: Model, search: Search): Promise<readonly UsedThing[]> {
@@ -285,7 +285,7 @@ function namings({ user, used, staterAt, isBrokenAt }: UsesGraph, node: number) 
   return { links, broken };
 }
 
-/** Maximum ways to list for a dependent. */
+/** How many ways in which a dependent uses the thing are listed at most. */
 const MAX_WAYS = 5;
 
 /** How each dependent was reached, by its node. */
@@ -347,7 +347,7 @@ async function whereUsedInFiles({ id, kind, maxListed, columns }: Search): Promi
         add(record, thingAt('fileset', { kind: 'fileset', id: fileset }), fileset);
       if (!isAsked('file')) continue;
       const at = pathOf(file.name ?? '');
-      // A directory may lack a record of its own.
+      // A directory may lack its own record.
       const directory = { kind: 'file', id: path, name: path, type: 'directory', fileset } as const;
       if (at === path) Object.assign(thingAt(`at ${fileset}`, directory), file, { inSnapshot: true });
       else if (file.id === id) thingAt(`id ${fileset}`, { ...file, kind: 'file', inSnapshot: true });
@@ -378,7 +378,7 @@ const unused = () => ({
 });
 
 const MAX_HINTS = 5;
-/** Minimum characters of a searched start of an id; fewer would match too many ids. */
+/** To search ids by their start, it must have at least this many characters; fewer would match too many ids. */
 const MIN_START = 3;
 
 /** At most five things whose name is the requested id (ignoring case), or whose id starts with it. */

@@ -55,8 +55,8 @@ export const publishedFolder = (place: Place, run: Run) =>
 export const parquetFolder = (place: Place, run: Run) => `parquet/${publishedFolder(place, run)}`;
 
 /**
- * The folder of the object that lists the Parquet files of a source's latest run, or those of its narrowed
- * places. Ends in a slash.
+ * The folder of the object that lists the Parquet files of a source's latest run or, if there is no whole run, of the
+ * latest runs of its narrowed places. Ends in a slash.
  */
 export const latestParquetFolder = (source: Source) => `parquet/latest/${source}/`;
 
@@ -68,8 +68,8 @@ export const changesKey = (place: Place, run: Run, against: string, token: strin
   `changes/${publishedFolder(place, run)}against=${against}-${token}/part.ndjson.gz`;
 
 /**
- * The prefixes of all objects that a run has outside `work/`. `folder`: the run's published folder; the others are
- * those of its Parquet files, uses and changes.
+ * The prefixes of all objects that a run has outside `work/`: `folder`, which is the run's published folder, and the
+ * folders of its Parquet files, uses and changes.
  */
 export const foldersOf = (folder: string) =>
   [folder, `parquet/${folder}`, `parquet/uses/${folder}`, `changes/${folder}`] as const;

@@ -115,7 +115,7 @@ export const latestSchema = z.object({
    * The manifest's `begunAfter`; empty instead of null if `latest.json` had been lost before this run was published.
    */
   begunAfter: z._default(z.nullable(z.string()), ''),
-  /** The earlier values of `manifest`, oldest first, except those of removed runs. */
+  /** The earlier values of `manifest`, oldest first, except the values for removed runs. */
   earlier: z._default(z.readonly(z.array(z.string().check(z.refine(isKey)))), []),
   /** Runs that a prune has removed, or is removing. They are never published again. */
   removed: z._default(z.readonly(z.array(z.string())), []),
@@ -178,7 +178,7 @@ export type PublishedRun = {
   readonly run: string;
   readonly manifest: string;
   readonly isTagged: boolean;
-  /** Whether another run was published after it. That stays true if this run is published again. */
+  /** Whether another run was published after this one. It stays true even if this run is published again. */
   readonly wasReplaced: boolean;
 };
 

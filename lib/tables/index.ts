@@ -25,7 +25,7 @@ export const writeTables = async (
   ...args: Parameters<typeof import('./build/build-tables.ts').writeTables>
 ) => (await import('./build/build-tables.ts')).writeTables(...args);
 
-/** Runs a rule, and compares its rows with those of the last check. Throws `StoreError`. */
+/** Runs a rule, and compares its rows with the last check's. Throws `StoreError`. */
 export const checkRule = async (...args: Parameters<typeof import('./checks/check-rule.ts').checkRule>) =>
   (await import('./checks/check-rule.ts')).checkRule(...args);
 

@@ -6,8 +6,7 @@ const HASH = 'a'.repeat(64);
 const NO_RUN = 'Expected a run such as 20261121T091500Z-3fa9c1, got';
 const NO_DATE = 'expected a date such as 2026-11-21 or 2026-11-21T09:15:00Z, got';
 const NOT_BOTH = 'expected ids of jobs or --batch, got';
-const NARROWED =
-  '--as: expected a place of its own, since --name or --filter narrows the snapshot, got nothing';
+const NARROWED = '--as: expected its own place, since --name or --filter narrows the snapshot, got nothing';
 const SELECTED =
   '--resume: the run already has its selection: expected no other options that select records, got';
 const NO_SOURCE = 'Expected one of calculations, files, cards, data-files, or SOURCE.NAME, got';

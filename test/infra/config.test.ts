@@ -83,7 +83,7 @@ describe('the configuration', () => {
       'instances.1.lifetimes.logs: expected one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653, got 8',
       'instances.1.alarms.email: expected an e-mail address of at most 320 characters, got "nobody"',
       'instances.1.name: expected a name that no other instance has, got "least"',
-      'instances.1.schedules.0 (calculations).as: expected a place of its own, since name or filters narrows the snapshot, got nothing',
+      'instances.1.schedules.0 (calculations).as: expected its own place, since name or filters narrows the snapshot, got nothing',
       'instances.1.schedules.1 (files).directory: expected a directory, since immediate is given, got nothing',
       'instances.1.schedules.2 (cards).cron: expected no cron: a schedule of cards without datasets runs right after the calculations, got "0 2 * * ? *"',
       'instances.1.schedules.3 (cards).as: expected a place that no other schedule has, got nothing',

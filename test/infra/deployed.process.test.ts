@@ -359,7 +359,7 @@ test('each published run has a partition in the table of the template, and the p
 
 /** The log lines that the saved query finds for an id. */
 function foundFor(id: string) {
-  const [, text = ''] = /^filter @message like \/(.+)\/$/.exec(logQueries.job.lines[1]) ?? [];
+  const [, text = ''] = /^filter @message like \/(.+)\/$/.exec(logQueries.job.query[1]) ?? [];
   const found = new RegExp(text.replace('ID', id));
   return logs.filter((line) => found.test(line)).map((line) => JSON.parse(line));
 }

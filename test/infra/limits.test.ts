@@ -39,13 +39,16 @@ describe('synth stops if a limit of AWS is exceeded', () => {
   const report = faultOf(appOf(excessive));
 
   test.each([
-    ['4096 bytes of environment variables', 'shorten allow, or the lists of the schedules without a cron'],
+    [
+      '4096 bytes of environment variables',
+      'shorten the field `allow`, or the lists (such as ids) of schedules that have no `cron`',
+    ],
     [
       '2048 characters of event pattern',
       'split the rule in two, or use a shorter pattern that matches more events',
     ],
-    ['8192 characters of input template', 'shorten inputVariables'],
-    ['1024 characters of description', 'shorten alarms.runbook'],
+    ['8192 characters of input template', 'shorten the field `inputVariables`'],
+    ['1024 characters of description', 'shorten the field `alarms.runbook`'],
     ['20480 bytes of bucket policy', 'configure fewer readers'],
     ['50 tags', 'configure fewer tags'],
     ['1048576 bytes of template', 'move some of the schedules and event rules to a second instance'],

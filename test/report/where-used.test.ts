@@ -201,7 +201,7 @@ describe('the where-used command', () => {
         '  3 hops away: 1',
         '    card 31 “Margins”  uses calculation 2 “Margin”',
         '  and 1 more (--limit)',
-        'columns: the platform returns no formulas in a search; known here, from imports and our updates: 0 of 3',
+        'columns: the platform returns no formulas in a search; known here, from imports and updates by platform-sync: 0 of 3',
         `searched: calculations (run ${monday.id}, N days old, 3 records); cards (run ${monday.id}, N days old, 2 records); not published: files, data-files`,
       ].join('\n'),
     );
@@ -354,7 +354,7 @@ describe('columns', () => {
 
   test('are printed with how many formulas are known, even if no column has the name', async () => {
     const known =
-      'columns: the platform returns no formulas in a search; known here, from imports and our updates: 2 of 3';
+      'columns: the platform returns no formulas in a search; known here, from imports and updates by platform-sync: 2 of 3';
     const [column, dataset, none] = [
       await run('sales', '--dataset', 'd-1'),
       await run('d-1'),

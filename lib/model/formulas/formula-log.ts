@@ -54,7 +54,7 @@ export type FormulaLogEntry = {
 };
 
 /**
- * The stored responses to our updates of a calculation, oldest first. Throws `StoredObjectError` if a response is
+ * The stored responses to platform-sync's updates of a calculation, oldest first. Throws `StoredObjectError` if a response is
  * not a JSON object.
  */
 export async function* readFormulaLog(store: Store, calculationId: string): AsyncGenerator<FormulaLogEntry> {
@@ -78,8 +78,8 @@ export async function findFormula(
 }
 
 /**
- * The keys of all stored responses, or only those of one calculation, sorted by calculation and time. `at`: the time in
- * epoch milliseconds.
+ * The keys of the stored responses for all calculations, or for only one, sorted by calculation and time. `at`: the
+ * time in epoch milliseconds.
  */
 export async function* formulaKeys(store: Pick<Store, 'list'>, signal?: AbortSignal, calculationId?: string) {
   const folder = calculationId === undefined ? folderOf('').slice(0, -1) : folderOf(calculationId);

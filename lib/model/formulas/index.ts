@@ -1,5 +1,5 @@
 /*
- * The formulas whose text is known, from the platform's responses to our updates, and from users' imports.
+ * The formulas whose text is known, from the platform's responses to updates by platform-sync, and from imports.
  */
 export {
   type FormulaLogEntry,

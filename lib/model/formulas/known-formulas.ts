@@ -5,7 +5,7 @@ import { canonicalId } from '../rules/record-rules.ts';
 import { findFormula, formulaKeys } from './formula-log.ts';
 import { readImports, timeOfImport } from './imported-formulas.ts';
 
-/** A formula whose text is known, from the newest of our updates and imports. */
+/** A formula whose text is known, from the newest update by platform-sync or the newest import. */
 export type KnownFormula = {
   readonly expression: string;
   readonly name: string | null;

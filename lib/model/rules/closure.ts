@@ -38,7 +38,7 @@ export function reach(
   { nodes: size, to, starts, edges }: Adjacency,
   from: Iterable<number>,
   options: {
-    /** Maximum distance, in edges. Default: unlimited. */
+    /** Nodes further away than this many edges are not reached. Default: unlimited. */
     readonly hops?: number;
     /** Maximum nodes to list; all nodes are counted. Default: unlimited. */
     readonly maxListed?: number;

@@ -173,7 +173,7 @@ export function forEachUse(
     const drilled = built === undefined ? thing('dataset', datasetId) : undefined;
     add(own, 'built on', built, 'datasourceId');
     add(own, 'built on', drilled, 'datasetId');
-    // Otherwise the card, or a drill of it, uses the dataset that listed it.
+    // Otherwise the card, or one of its drills, uses the dataset that listed the card.
     if (drilled === undefined) add(own, 'built on', thing('dataset', _datasetId), '_datasetId');
     add(own, 'drills from', parseCardName(urn).root, 'urn');
   }

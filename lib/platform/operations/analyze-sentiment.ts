@@ -86,7 +86,7 @@ function byTopic(named: Readonly<Record<string, unknown>>, topics: readonly stri
   return Object.fromEntries(values);
 }
 
-/** Analyzes the sentiment of a text (contract 4.6). A repeat does no harm but costs credits again. */
+/** Analyzes the sentiment of a text. A repeat does no harm but costs credits again. */
 export const analyzeSentiment: Endpoint<z.infer<typeof input>, Sentiment> = {
   name: 'analyzeSentiment',
   summary: 'Targeted sentiment analysis',

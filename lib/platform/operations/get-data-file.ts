@@ -14,7 +14,7 @@ const input = z.strictObject({
 /** The field that identifies a data file; the response is one data file. */
 const dataFiles = { keys: ['dataFileId'], keyIs: 'integer', members: dataFile } as const;
 
-/** Reads a data file's metadata (contract 4.7). `expand`: any of `revisions` and `metadata`, separated by commas. */
+/** Reads a data file's metadata. `expand`: any of `revisions` and `metadata`, separated by commas. */
 export const getDataFile = {
   name: 'getDataFile',
   summary: 'Get data-file metadata',

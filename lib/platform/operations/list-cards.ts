@@ -16,7 +16,7 @@ const cardList: z.ZodMiniType<readonly Card[], unknown> = z.pipe(
   z.array(recordIn(cards)),
 );
 
-/** Lists the cards that use a dataset (contract 4.4): one array, no paging. `drill` is true by default. */
+/** Lists the cards that use a dataset: one array, no paging. `drill` is true by default. */
 export const listCards = {
   name: 'listCards',
   summary: 'List cards that use a dataset',

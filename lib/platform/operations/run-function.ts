@@ -38,7 +38,7 @@ export function linesIn(given: unknown, name: 'log' | 'errorMessages'): readonly
 }
 
 /**
- * Runs a packaged code function (contract 4.5). There is no idempotency key, so it is never sent twice. A function may
+ * Runs a packaged code function. There is no idempotency key, so it is never sent twice. A function may
  * run for 5 minutes, so it has its own time limit. HTTP 200 does not mean success: check `status`.
  */
 export const runFunction: Endpoint<z.infer<typeof input>, FunctionExecution> = {

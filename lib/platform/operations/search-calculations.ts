@@ -40,7 +40,7 @@ export type CalculationSearch = z.input<typeof body>;
 /** A response of the search; only its rows are checked. */
 export type CalculationsResponse = z.infer<typeof calculationsResponse>;
 
-/** Searches calculations (contract 4.2). `degraded` responses may lack rows; totals and `hasMore` may be wrong. */
+/** Searches calculations. `degraded` responses may lack rows; totals and `hasMore` may be wrong. */
 export const searchCalculations = {
   name: 'searchCalculations',
   summary: 'Search calculations',

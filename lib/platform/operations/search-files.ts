@@ -72,7 +72,7 @@ const filesResponse = z.looseObject({
 /** A search of files: the directory, filters, dates and the order. A page has `limit` rows, from 1 to 5000. */
 export type FileSearch = Omit<z.input<typeof query>, 'next'> & z.input<typeof body>;
 
-/** Searches the files of one FileSet (contract 4.3). Returns one page; `pageContext.next` is the cursor of the next. */
+/** Searches the files of one FileSet. Returns one page; `pageContext.next` is the cursor of the next. */
 export const searchFiles = {
   name: 'searchFiles',
   summary: 'Search files in a FileSet',

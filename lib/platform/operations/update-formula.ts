@@ -17,7 +17,7 @@ export const isInvalidFormula = ({ status }: Pick<Calculation, 'status'>): boole
   typeof status === 'string' && status.trim().toUpperCase() === 'INVALID';
 
 /**
- * Sets a calculation's formula (contract 4.1) and returns the calculation as the platform reports it. Any 2xx means
+ * Sets a calculation's formula and returns the calculation as the platform reports it. Any 2xx means
  * that it is set, whatever the body. A late repeat would undo a newer formula, so it is never sent twice.
  */
 export const updateFormula: Endpoint<z.infer<typeof input>, Calculation> = {

@@ -13,7 +13,7 @@ type BatchesToRead = Reading & {
 
 const MAX_TOPICS = 200;
 
-/** Maximum parts (of 100 texts each) to read of one batch, from its start, and of all batches together. */
+/** How many parts (of 100 texts each) to read at most: from the start of one batch, and of all batches together. */
 const MAX_PARTS = 1_000;
 const MAX_PARTS_IN_TOTAL = 3_000;
 const PARALLEL_READS = 16;

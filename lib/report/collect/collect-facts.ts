@@ -47,7 +47,7 @@ type FactsToCollect = {
   readonly store: Store;
   /** The clock, in epoch milliseconds. */
   readonly now: () => number;
-  /** Whether the store and `now` are those of an earlier moment. Default: false. */
+  /** Whether `store` and `now` show an earlier moment instead of the current one. Default: false. */
   readonly isPast?: boolean | undefined;
   readonly signal: AbortSignal;
   /** The addresses of things in the platform. Default: no links. */
@@ -380,7 +380,7 @@ function listOwners({ owners }: Model, { whole, top }: ListLimits): NonNullable<
   return { total, list: { total, isWhole: total <= whole, columns } };
 }
 
-/** Maximum edges of a graph, and maximum things in it that no snapshot contains. */
+/** The maximum number of edges of a graph, and of things in it that no snapshot contains. */
 const MAX_EDGES = 1_000_000;
 const MAX_OTHERS = 50_000;
 

@@ -138,10 +138,10 @@ type Update = {
   readonly at: number;
 };
 
-/** Reads the formulas that our updates stored, newest first. */
+/** Reads the formulas that platform-sync set, newest first. */
 export async function readFormulas(
   options: Reading & {
-    /** Maximum updates. Default: 1,000. */
+    /** How many updates to read at most. Default: 1,000. */
     readonly most?: number;
   },
 ): Promise<readonly FormulaUpdate[]> {

@@ -130,7 +130,7 @@ export function shownChange(
   source: Source,
   change: Change,
 
-  /** Maximum fields of a record, and maximum characters of a value, to show. */
+  /** How many fields of a record, and characters of a value, to show at most. */
   { fields: maxFields, value: maxLength }: { readonly fields: number; readonly value: number } = {
     fields: MAX_FIELDS,
     value: MAX_VALUE_LENGTH,

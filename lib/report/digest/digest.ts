@@ -85,7 +85,7 @@ const wrongLine = (broken: BrokenThings | null): string =>
     : `Wrong in total: ${brokenFlags.map((flag) => `${thingsIn(broken[flag])} ${flagWords[flag].which}`).join(', ')}`;
 
 /**
- * The progress of a clean-up: the number of unused things, and the numbers of wrong things that changed, such as
+ * The progress of a clean-up: how many things are unused, and each other count of wrong things that changed, such as
  * `Clean-up: unused: 1,204, 310 fewer than 30 days ago`.
  */
 function progressLine(progress: Digest['progress']): readonly string[] {
@@ -197,7 +197,7 @@ type Digest = {
   /** The first changes; undefined if it was not compared with another run, or the changes cannot be read. */
   readonly changes: Awaited<ReturnType<typeof firstChanges>> | undefined;
   /**
-   * What is wrong according to the model, and which of it is new. Null if that is unknown; undefined for a source that
+   * What is wrong according to the model, and what of this is new. Null if that is unknown; undefined for a source that
    * the model does not depend on.
    */
   readonly broken: BrokenThings | null | undefined;
@@ -219,8 +219,8 @@ export async function collectDigest(parts: {
   readonly place: Place;
   readonly run: string;
   /**
-   * The run to compare with. Default, also if it is no longer published: the run that this one was compared with when
-   * it was published.
+   * The run to compare with. Default: the run that this one was compared with when it was published, even if that run
+   * is no longer published.
    */
   readonly old?: string | undefined;
   /** A time in epoch milliseconds, instead of `old`: the run is compared with the last one at that time. */
@@ -257,8 +257,8 @@ const PROGRESS_DAYS = 30;
 const DAY_MS = 86_400_000;
 
 /**
- * The counts of the last day, and those of the newest day at least 30 days before. Without such a day, those of the
- * first day, unless that is the last day.
+ * The counts of the last day and of an earlier day: the newest one at least 30 days before. Without such a
+ * day, the earlier day is the first day, unless that is also the last.
  */
 async function progressOf(store: Store, signal: AbortSignal | undefined) {
   const { days } = (await openModel({ store, now: Date.now, signal })).model;
@@ -274,7 +274,7 @@ async function progressOf(store: Store, signal: AbortSignal | undefined) {
 /** The memory for comparing records that are not in order, in bytes. */
 const COMPARING_BYTES = 128_000_000;
 
-/** Maximum lines for a changed record: its name and a field. */
+/** How many lines a changed record may have: its name and a field. */
 const MAX_LINES = 2;
 
 /** The fields, of all sources, whose changes are listed first. */
@@ -307,7 +307,7 @@ async function firstChanges(source: Source, changes: AsyncIterable<Change>) {
 
 function cut(lines: readonly string[]): readonly string[] {
   const more = lines.length - MAX_LINES;
-  // A line that says that one field was left out would be as long as that field's line.
+  // Saying that one field was left out would take as much space as the field.
   return more <= 1 ? lines : [...lines.slice(0, MAX_LINES), `  and ${more} more fields`];
 }
 
@@ -355,9 +355,9 @@ type RunsToJudge = {
 const MAX_LISTED = 6;
 
 /**
- * What is wrong in the model of a run, and which of it was not wrong in the model of the run before. Both models
- * include the last runs of the other sources. Undefined for a source that no flag depends on. Null if one of these runs
- * is damaged; the report shows that.
+ * What is wrong in the model of a run, and which of these things were not wrong in the model of the run before. Both
+ * models include the last run of each other source. Undefined for a source that no flag depends on. Null if one of
+ * these runs is damaged; the report shows the damage.
  */
 export async function brokenThings(options: RunsToJudge): Promise<BrokenThings | null | undefined> {
   if (!hasLinks(options.run.source)) return undefined;
@@ -366,7 +366,7 @@ export async function brokenThings(options: RunsToJudge): Promise<BrokenThings |
 
 async function compareModels({ store, run, before, links = {}, signal }: RunsToJudge): Promise<BrokenThings> {
   const { runs: last } = await lastRuns(store, sources.filter(hasLinks));
-  // The model of a narrowed run includes the runs of the other narrowed places of its source, but not a run of the
+  // The model of a narrowed run also includes the last runs of its source's other narrowed places, but no run of the
   // whole source.
   const others = last.filter(
     ({ place, source }) => source !== run.source || (place !== run.place && place !== source),

@@ -23,9 +23,8 @@ type SinceOptions = {
 };
 
 /**
- * Reports what has changed, broken and failed since a time, in one message: about all places that published a run since
- * then, and about the jobs that failed or ended with an unknown outcome since then. `text` is empty if there is nothing
- * to report.
+ * Reports in one message what has happened since a time: in all places that published a run, what changed and what
+ * broke; and which jobs failed or ended with an unknown outcome. `text` is empty if there is nothing to report.
  */
 export async function digestSince(options: SinceOptions) {
   const { store, sinceMs, addFault } = options;

@@ -2,7 +2,8 @@
 export type WebhookService = 'slack' | 'teams';
 
 /**
- * The body to post: for Slack, that of an incoming webhook; for Teams, a message with an Adaptive Card, for a workflow.
+ * The body to post: for Slack, what an incoming webhook accepts; for Teams, a message with an Adaptive Card, which a
+ * workflow accepts.
  */
 export function webhookBody(
   to: WebhookService,

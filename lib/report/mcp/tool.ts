@@ -20,8 +20,8 @@ export class ToolError extends Error {
 }
 
 /**
- * Maximum seconds of a call: of a tool that reads, of a tool that sends, and of any call for which the client wants no
- * progress (`silent`).
+ * How many seconds a call may take: of a tool that reads, of a tool that sends, and of any tool if the client wants no
+ * progress reports (`silent`).
  */
 export const MAX_SECONDS = { reads: 20, sends: 60, silent: 10 } as const;
 
@@ -82,7 +82,7 @@ function wrongArguments(error: z.core.$ZodError, args: unknown): ToolError {
 
 /**
  * The parts of a tool that returns a list. `at`: the number of items on earlier pages; `max`: how many items to find at
- * most, from the start of the list: those of earlier pages, those of this page, and one more.
+ * most, from the start of the list: the items on earlier pages, the items on this page, and one more.
  */
 type ListParts<Input extends z.core.$ZodShape> = ToolParts & {
   readonly input: Input;
@@ -94,7 +94,7 @@ type ListParts<Input extends z.core.$ZodShape> = ToolParts & {
     call: ToolCall,
   ) => Promise<
     Pick<ToolResult, 'head' | 'isCut'> & {
-      /** The items that follow those of earlier pages. */
+      /** The items that follow the items on earlier pages. */
       readonly items: readonly unknown[];
       /** Other members of `data`. */
       readonly data?: object;
@@ -104,7 +104,7 @@ type ListParts<Input extends z.core.$ZodShape> = ToolParts & {
   >;
 };
 
-/** Maximum characters of each string in an item, and a lower maximum if the item is still larger than `LARGE_BYTES`. */
+/** Maximum characters of each string in an item, and the maximum if the item is then still above `LARGE_BYTES`. */
 const MAX_TEXTS_LENGTH = [1_000, 40] as const;
 const LARGE_BYTES = 30_000;
 

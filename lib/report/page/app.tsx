@@ -128,7 +128,7 @@ function Navigation({ view, facts }: { readonly view: View; readonly facts: Repo
   );
 }
 
-/** Sets the document's title to that of the view. When the view changes, moves the focus to it. */
+/** Sets the document's title to the view's title. When the view changes, moves the focus to it. */
 function useTitle(view: View, main: { readonly current: HTMLElement | null }): void {
   const last = useRef(view);
   useEffect(() => {

@@ -25,7 +25,7 @@ const perSecond = z
   .number({ error: 'a number above 0' })
   .check(z.refine((value) => value > 0 && Number.isFinite(value), { error: 'a number above 0' }));
 
-/** The operation to which each name in a limit refers. The names are those of job types and sources. */
+/** The operation to which each name in a limit refers. The names are the names of job types and sources. */
 const OPERATIONS_BY_NAME: Readonly<Record<string, EndpointName>> = {
   score: 'analyzeSentiment',
   'run-function': 'runFunction',

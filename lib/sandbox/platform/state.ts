@@ -228,7 +228,7 @@ const seededReferences = (context: SeedContext, sequence: number): readonly Refe
 
 /**
  * Draws references. They lead only to older calculations, so they may nest but form no cycle. Some of these
- * calculations have references of their own, some are variables.
+ * older calculations have references too, some are variables.
  */
 function referencesOf(context: SeedContext, sequence: number, kind: Kind): readonly Reference[] {
   if (kind !== 'on-dataset' || !hasReferences(context.seed, sequence)) return [];

@@ -59,7 +59,7 @@ const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 
 /**
- * Finds the members of a line, and validates all of it. Throws `SyntaxError` if it is not an object, and
+ * Finds the members of a line, and validates the whole line. Throws `SyntaxError` if it is not an object, and
  * `JsonLimitError`.
  */
 export function readMembers({ json, start, end }: Line, into: LineMembers, skip = skipValue): void {

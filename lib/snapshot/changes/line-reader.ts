@@ -257,7 +257,7 @@ function createDecompressor(key: string): {
   throw new StoredObjectError('invalid', `${key}: expected a part that ends in .${known}`);
 }
 
-/** The first four bytes of a zstd frame, and those of a frame that decoders skip (the last four bits vary). */
+/** The first four bytes of a zstd frame, and of a frame that decoders skip (where the last four bits vary). */
 const FRAME_MAGIC = 0xfd2fb528;
 const SKIPPABLE_MAGIC = 0x184d2a50;
 

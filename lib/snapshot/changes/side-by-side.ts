@@ -254,8 +254,8 @@ function createWaitingRecords({ source, memoryBytes = MEMORY_BYTES }: Comparison
     /** Whether the other run's record with this key is waiting. */
     has: (side: RunSide, key: string): boolean => otherOf(side).has(key),
     /**
-     * Compares a record with the waiting record of the other run. If that has not come yet, the record waits. Undefined
-     * if it waits or did not change.
+     * Compares a record with the other run's record of the same key, which waits. If that has not come yet, this record
+     * waits. Undefined if it waits or did not change.
      */
     take(side: RunSide, key: string, line: Buffer): LineChange | undefined {
       const found = otherOf(side).get(key);
@@ -328,8 +328,8 @@ export const differingFields = (rules: RecordRules, before: ReadLine, after: Lin
 const NO_FIELDS: readonly string[] = [];
 
 /**
- * Does the same as `differingFields`, but without parsing the later line: it reads only the values whose bytes differ,
- * since the rest equals the earlier line, which is valid. Undefined if the names or their order differ, if a name is
+ * Does the same as `differingFields`, but without parsing the later line: it reads only the values whose bytes differ.
+ * The rest equals the earlier line, and that is valid. Undefined if the names or their order differ, if a name is
  * repeated, or if the lines may be different records.
  */
 function differingInPlace(

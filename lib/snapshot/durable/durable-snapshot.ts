@@ -107,8 +107,8 @@ export const timesOf = (limitMs: number) => ({
 const PAUSE_MS = 1_000;
 
 /**
- * A snapshot, and its followers, which are taken after it has been published: cards follow calculations, since their
- * datasets are read from these.
+ * A snapshot, and the snapshots that follow once it is published. Cards follow calculations, because a run of cards
+ * reads from the calculations which datasets to list.
  */
 type SnapshotAndFollowers = {
   readonly request: SnapshotRequest;

@@ -21,7 +21,7 @@ type FirstMember = {
 
 /**
  * Turns records into a batch. The lines are as received, except that a raw line end becomes a space. The field types
- * are those of the whole response.
+ * describe the whole response.
  */
 export function foundBatch(
   found: FoundRecords,

@@ -65,7 +65,7 @@ export type FoundRecords = {
 };
 
 /**
- * Finds the records of the array at `start`, and validates all of it. `depth`: how deep the array itself is nested.
+ * Finds the records of the array at `start`, and validates the whole array. `depth`: how deep the array itself is nested.
  * Throws `SyntaxError`, or `JsonLimitError` for more than `maxRecords` records.
  */
 export function findRecords(
@@ -199,7 +199,7 @@ function skipRecord({ json, fields, index, records }: FoundRecords, start: numbe
   if (bytes[at] === CLOSE_OBJECT) return at + 1;
   for (;;) {
     field = fieldAt(fields, field, at);
-    // `field.length` is that of an earlier record, so more space may follow.
+    // `field.length` was measured in an earlier record, so here more space may follow.
     const value = skipSpace(bytes, at + field.length);
     const column = index.values[field.number];
     if (column !== undefined) column[records] = value;

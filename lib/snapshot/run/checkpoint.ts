@@ -41,7 +41,7 @@ const checkpointSchema = z.object({
   position: z.nullable(z.unknown()),
   /** How the scan ended; null if it has not ended. */
   outcome: z.nullable(outcomeSchema),
-  /** The number of stored parts, including those of dropped segments. It is also the number of the next part. */
+  /** The number of stored parts, including the parts of dropped segments. It is also the number of the next part. */
   parts: z.number(),
   missing: z.array(missingIdSchema),
   /**
@@ -111,7 +111,7 @@ export async function saveCheckpoint(
   });
   if (put.kind === 'stored') return put.etag;
   throw new CheckpointConflictError(
-    `run ${checkpoint.run} is being resumed by another process; this one stops`,
+    `run ${checkpoint.run} is being resumed by another process; this process stops`,
   );
 }
 

@@ -31,8 +31,8 @@ export async function findStopped(options: {
 }
 
 /**
- * Reads a run to resume: its checkpoint, or its publication if it was published, since a directory store has no
- * checkpoint of a published run. Throws `OtherPlatformError`, and `StoredObjectError` if the run is missing or damaged.
+ * Reads a run to resume: its checkpoint, or its publication if it was published, because a folder keeps no checkpoint
+ * once a run is published. Throws `OtherPlatformError`, and `StoredObjectError` if the run is missing or damaged.
  */
 export async function resumeRun(options: {
   readonly store: Store;

@@ -192,7 +192,7 @@ async function withWorkAfter<T>(
   }
 }
 
-/** A run whose checkpoint is stored. `etag`: that of the checkpoint. */
+/** A run whose checkpoint is stored. `etag`: the etag of the checkpoint. */
 export type Saved = { readonly checkpoint: Checkpoint; readonly etag: string };
 
 type ProgressOptions = Pick<

@@ -34,7 +34,7 @@ export const rereadPosition = <Position, Memo>(
   z.object({ read: z.number(), records: z.number(), at: z.nullable(position), memo: z.nullable(memo) });
 
 /**
- * Maximum reads of a list. If the third read is incomplete too, the list changes too fast, or the platform does not
+ * How many times a list may be read. If the third read is incomplete too, the list changes too fast, or the platform does not
  * list all of its records.
  */
 const MAX_READS = 3;
@@ -53,7 +53,7 @@ type Rereading<Position, Outcome, Memo> = (
 
 /**
  * Creates a scan that reads everything again if the judge finds a read doubtful; it reads the list at most three times.
- * The records of each read replace those of the read before.
+ * The records of each read replace the records of the read before.
  */
 export function rereading<Position, Result, Outcome extends object, Memo>(
   options: RereadingOptions<Position, Result, Outcome, Memo>,

@@ -113,9 +113,9 @@ const totalOf = <Name extends string>(
   );
 
 /**
- * Points the table of a source's latest run at that run's Parquet files, or at those of its narrowed places if there is
- * no whole run. `symlink.txt` lists their addresses, one a line. Does nothing in a directory store, since only Athena
- * reads the list.
+ * Points the table of a source's latest run at that run's Parquet files or, if there is no whole run, at the Parquet
+ * files of its narrowed places. `symlink.txt` lists the addresses of the files, one a line. Does nothing in a directory
+ * store, since only Athena reads the list.
  */
 export async function pointAtLatest(store: Store, source: Source): Promise<void> {
   if (!store.location.startsWith('s3://')) return;

@@ -15,7 +15,7 @@ function tableNameOf(place: Place): string {
 const otherTableNameOf = (place: Place): string =>
   `${tableNameOf(place)}_${hash('sha256', place).slice(0, 6)}`;
 
-/** The name of a place's table, different from those of all other `places`. */
+/** The name of a place's table, different from the names of the tables of all other `places`. */
 export function tableNameAmong(place: Place, places: readonly Place[]): string {
   const plain = tableNameOf(place);
   const isAlone = places.every((other) => other === place || tableNameOf(other) !== plain);

@@ -121,12 +121,12 @@ const refused = {
 } as const satisfies TableDefinition;
 
 const formulaLog = {
-  about: 'a formula that one of our updates stored',
+  about: 'a formula that platform-sync set',
   columns: {
     calculation_id: id('id', 'the calculation', ['id']),
     modified_at: moment(
       epochMoment('lastmodified'),
-      'when our update changed it, by the platform’s clock, in UTC',
+      'when platform-sync set it, by the platform’s clock, in UTC',
     ),
     name: stored('string', 'its name then'),
     expression: stored('string', 'its formula from then on', { guesses: ['formula'] }),

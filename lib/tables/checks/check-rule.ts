@@ -54,7 +54,7 @@ type RuleToCheck = NonNullable<Parameters<Tables['query']>[1]> & {
 };
 
 /**
- * Runs a rule, and compares its rows with those of the last check. Memory holds at most the keys of 100,000 rows, and
+ * Runs a rule, and compares its rows with the last check's. Memory holds at most the keys of 100,000 rows, and
  * the listed rows. Returns what it found (`checked`), and `save`, which stores the rows' keys for the next check,
  * unless another check has stored its own since then. Both throw `StoreError`.
  */

@@ -19,8 +19,9 @@ type Edit = { readonly from: number; readonly to: number; readonly text: string 
 type Query = { readonly bytes: Buffer; readonly scope: Scope };
 
 /**
- * Rewrites a query so that ids can be compared with numbers, and epoch milliseconds with times. DuckDB would cast the
- * column to a number, and fail at the first id that is not one. For `<`, `>` and BETWEEN, ids are compared as numbers.
+ * Rewrites a query so that ids can be compared with numbers, and epoch milliseconds with times. Otherwise DuckDB would
+ * cast the id column to a number, and fail at the first id that is not one. For `<`, `>` and BETWEEN, ids are compared
+ * as numbers.
  */
 export function fitTypes(sql: string, tree: QueryTree, views: readonly View[]): string {
   const bytes = Buffer.from(sql);
@@ -30,7 +31,7 @@ export function fitTypes(sql: string, tree: QueryTree, views: readonly View[]): 
   return applyEdits(bytes, edits);
 }
 
-const SIZE_COMPARISON =
+const ORDER_COMPARISON =
   /^COMPARE_(?:GREATERTHAN|LESSTHAN|GREATERTHANOREQUALTO|LESSTHANOREQUALTO|BETWEEN|NOT_BETWEEN)$/;
 
 function* editsOf(node: QueryNode, query: Query): Generator<Edit> {
@@ -52,7 +53,7 @@ function* comparedEdits(
   if (others.some((other) => isTime(other, query.scope))) yield* momentEdits(operand, query);
   const digits = others.flatMap((other) => digitsAt(other, query) ?? []);
   if (column.type !== 'string' || digits.length === 0) return;
-  if (!SIZE_COMPARISON.test(type)) yield* digits;
+  if (!ORDER_COMPARISON.test(type)) yield* digits;
   else if (column.isId && digits.length === others.length) {
     const name = nameAt(operand, query);
     if (name !== undefined) yield { ...name, text: `TRY_CAST(${name.text} AS HUGEINT)` };
@@ -61,7 +62,7 @@ function* comparedEdits(
 
 const LISTINGS = /^(?:tables|columns|views)$/i;
 
-/** Restricts a listing of tables to those that are for users. */
+/** Restricts a listing of tables to the tables meant for users. */
 function* listingEdits(node: QueryNode, query: Query): Generator<Edit> {
   const { schema_name: schema = '', table_name: table = '', alias } = node;
   if (schema.toLowerCase() !== 'information_schema' || !LISTINGS.test(table)) return;

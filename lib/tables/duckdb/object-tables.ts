@@ -36,7 +36,7 @@ const objectTableList: readonly ObjectTable[] = [
   { name: 'jobs', pieceColumns: ['type', 'dt'], read: readObject, folders: daysOfJobs },
   // Messages that could not become jobs.
   { name: 'refused', pieceColumns: [], read: readObject, folders: () => [wholeFolder('refused')] },
-  // Calculations, as our updates returned them.
+  // Calculations, as the platform returned them when platform-sync set their formulas.
   { name: 'formulas', pieceColumns: [], read: readObject, folders: () => [wholeFolder('formulas')] },
   // The counts of models, one object a day.
   { name: 'model_history', pieceColumns: [], read: readLines, folders: () => [wholeFolder('model_history')] },

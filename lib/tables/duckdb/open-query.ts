@@ -286,10 +286,10 @@ function onlyTables({ nodes, fault }: QueryTree): void {
 const refusal = (got = 'another function') =>
   new QueryError(`expected a query that reads only the tables, got ${got}`, { kind: 'sql' });
 
-/** A table that a query reads, and those of its pieces that the query needs. */
+/** A table that a query reads, and the pieces of the table that the query needs. */
 type NeededPieces = { readonly table: Table; readonly pieces: readonly Piece[] };
 
-/** Maximum groups in the first plan, since planning takes a third of a millisecond for each. */
+/** How many groups the first plan may have, since planning takes a third of a millisecond for each. */
 const MAX_GROUPS = 64;
 
 /**

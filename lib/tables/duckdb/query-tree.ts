@@ -29,7 +29,7 @@ export type Scope = {
   readonly outer?: Scope;
 };
 
-/** What a name refers to. `hasMoment`: the relation also has the timestamp column of the same time. */
+/** What a name refers to. `hasMoment`: its relation has the column `column.moment`, the same time as a timestamp. */
 type NameMeaning = { readonly column: NamedColumn; readonly hasMoment: boolean };
 
 /** Yields every node of a query, with the scope of its names. */
@@ -91,15 +91,15 @@ export function meaningOf(node: QueryNode, scope: Scope): NameMeaning | undefine
 }
 
 /**
- * The columns that a name could refer to: those of its table or, if it has no table, of all relations of the nearest
- * query and of the queries around it.
+ * The columns that a name could refer to. If the name has a table, these are the table's columns; otherwise the columns
+ * of all relations of the nearest query and of the queries around it.
  */
 export function candidates(node: QueryNode, scope: Scope): readonly RelationColumn[] {
   const table = node.column_names?.at(-2)?.toLowerCase();
   const found: RelationColumn[] = [];
   for (let at: Scope | undefined = scope; at !== undefined; at = at.outer) {
-    // If this query is in the FROM of an outer query, the outer relations include this query's own result. The computed
-    // columns of that are not candidates.
+    // A query in a FROM is itself a relation of the query around it. Its computed columns cannot be what a name inside
+    // it refers to, so they are left out.
     for (const { alias, columns } of at.relations)
       if (table === undefined || alias === table)
         found.push(...columns.filter(({ column }) => at === scope || column !== undefined));

@@ -22,7 +22,7 @@ import {
 import { nameAt, onlyLast, type Reading, withoutRepeats } from './names.ts';
 import { addWaiting } from './texts.ts';
 
-/** The column for members that have no column of their own, or do not fit their column. */
+/** The column for members that have no column, or do not fit their column. */
 const OVERFLOW_COLUMN = '_other';
 
 /**

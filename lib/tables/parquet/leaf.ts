@@ -29,8 +29,8 @@ export type Leaf = LeafPosition & {
   /** Removes the last row. */
   dropRow(): void;
   /**
-   * The values in Parquet's encoding, as views that are valid until the next value is added. Their memory is the leaf's
-   * own, or that of `memory`, which must be empty.
+   * The values in Parquet's encoding, as views that are valid until the next value is added. They lie in
+   * the leaf's own memory or in `memory`, which must be empty.
    */
   encoded(memory: ByteWriter): EncodedValues;
 };
@@ -258,7 +258,7 @@ export function addSpan(
 export const addUtf8 = (column: TextColumn, repetition: number, text: Buffer): void =>
   addSpan(column, repetition, jsonBytesOf(text), 0, text.length);
 
-/** Adds the JSON string that begins at `start`, after its quote. The result is that of `addQuoted`. */
+/** Adds the JSON string that begins at `start`, after its quote, with the same result as `addQuoted`. */
 export function addString(
   { levels, definition, texts }: TextColumn,
   repetition: number,

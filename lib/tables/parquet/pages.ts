@@ -59,7 +59,7 @@ export function readPageHeader(bytes: Uint8Array, start: number) {
   const cursor = { bytes, at: start };
   const [type, sizeBytes = 0, packedBytes = 0] = readIntegers(cursor);
   const [values = 0, ...more] = readIntegers(cursor);
-  // Plus 1 for the end of the outer struct; that of the inner one has been read.
+  // Plus 1 for the end of the outer struct; the end of the inner struct has been read.
   const header = { end: cursor.at + 1, sizeBytes, packedBytes, values };
   if (type === PAGE_TYPES.dictionary) return { ...header, nulls: 0, definitionBytes: 0, repetitionBytes: 0 };
   if (type !== PAGE_TYPES.data) throw new RangeError(`expected a dictionary or a page of data, got ${type}`);

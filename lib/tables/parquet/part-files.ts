@@ -41,7 +41,7 @@ export type StoredParquet = { readonly key: string } & Pick<ParquetFile, 'bytes'
 
 type RecordedParquet = ParquetFile & StoredParquet;
 
-/** The name of a part's Parquet file. `index`: that of the part in the manifest. */
+/** The name of a part's Parquet file. `index`: the index of the part in the manifest. */
 export const fileName = (index: number): string => `part-${String(index).padStart(5, '0')}.parquet`;
 
 /** The key of the record. It begins with `_`, so that SQL engines do not read it. */

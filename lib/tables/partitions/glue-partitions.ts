@@ -40,8 +40,8 @@ export function gluePartitions(options: {
   const named = (TableName: string) => ({ DatabaseName: database, TableName });
 
   /**
-   * Reads how a table's files are stored. Each partition gets a copy of that, since Athena reads a partition according
-   * to the partition's own description.
+   * Reads the description of how a table's files are stored. Each partition gets a copy of it, since Athena reads a
+   * partition according to the partition's own description.
    */
   async function describeTable(Name: string): Promise<StorageDescriptor> {
     const { Table } = await client.send(new GetTableCommand({ DatabaseName: database, Name }));

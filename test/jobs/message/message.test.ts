@@ -254,7 +254,7 @@ describe('a snapshot message', () => {
 
   test.each([
     [{ source: 'all' }, /^source: expected one of calculations, files, cards, data-files, got "all"/],
-    [{ source: 'calculations', name: 'x' }, /^as: expected a place of its own/],
+    [{ source: 'calculations', name: 'x' }, /^as: expected its own place/],
     [{ source: 'calculations', as: 'a.b' }, /^as: expected 1 to 64/],
     [{ source: 'calculations', accept: ['all'] }, /^accept\.0: expected one of empty, /],
     [{ source: 'calculations', filesets: [FILESET] }, /^filesets: not a known name/],

@@ -256,7 +256,7 @@ describe('the users of a column', () => {
     '{"id":2,"name":"Margin","links":[{"resource":{"type":"DATA_SOURCE","id":"set-1"}}]}',
   ];
   const note =
-    'columns: the platform returns no formulas in a search; known here, from imports and our updates: 1 of 2';
+    'columns: the platform returns no formulas in a search; known here, from imports and updates by platform-sync: 1 of 2';
 
   test('are found by its name in one call, with how many formulas are known', async () => {
     await publishLines(own, { run: monday, lines: CALCULATIONS });

@@ -87,7 +87,7 @@ type Plan = {
   /** The tool's name and its arguments, byte for byte. */
   readonly content: string;
   readonly jobs: readonly CheckedJob[];
-  /** The maximum calls to the platform; null if unknown. */
+  /** How many calls to the platform the jobs may take; null if unknown. */
   readonly calls: number | null;
   readonly untilMs: number;
   /** Set when the jobs are sent; they are sent only once. */
@@ -108,7 +108,7 @@ async function submitJobs(
     /** The jobs, one a line. */
     readonly lines: string;
     readonly confirm: string | undefined;
-    /** The maximum calls; jobs that may take more are refused. */
+    /** Jobs that may take more calls than this are refused. */
     readonly maxCalls?: number | undefined;
   },
   call: ToolCall,
@@ -155,7 +155,7 @@ async function submitJobs(
 const refused = (faults: readonly string[]) =>
   new ToolError(`nothing was sent:\n${faults.slice(0, MAX_FAULTS).join('\n')}`);
 
-/** The maximum calls of a job; NaN if unknown. */
+/** How many calls a job may take; NaN if unknown. */
 const callsOf = ({ text: message }: CheckedJob): number => maxCallsOf(message) ?? Number.NaN;
 
 async function sendPlan(plan: Plan, { send }: Submission, { signal, hide }: ToolCall): Promise<ToolResult> {

@@ -24,7 +24,7 @@ const MAX_THINGS = 5;
 const MAX_WAYS = 3;
 const MAX_HOPS_SHOWN = 50;
 const MAX_COLUMNS_SHOWN = 100;
-/** Maximum characters of an id, a path, a name or a way. */
+/** Maximum characters of an id, a path, a name, or a way in which a thing is used. */
 const MAX_STRING_LENGTH = 240;
 
 const waysIn = (ways: WhereUsed['found'][number]['dependents'][number]['ways']): readonly string[] =>

@@ -35,7 +35,7 @@ type Props = {
   readonly more?: Readonly<Record<string, readonly ComponentChildren[]>>;
 };
 
-/** The width of a chart that is not on the screen: that of an A4 page, in pixels. */
+/** The width of a chart that is not on the screen: the width of an A4 page, in pixels. */
 const PRINTED_WIDTH = 700;
 
 /** A bar chart drawn by Observable Plot, with a legend, and a table of its numbers that can be opened. */

@@ -39,7 +39,7 @@ export function Snapshot({ of, now }: { readonly of: SnapshotFacts; readonly now
   );
 }
 
-/** Why a newer run of a place was refused. All other figures are those of the published run. */
+/** Why a newer run of a place was refused. All other figures of the place describe its published run. */
 export function Refused({ of: { place, refused, finishedAt } }: { readonly of: SnapshotFacts }) {
   if (refused === undefined) return null;
   return (

@@ -6,7 +6,7 @@ type TableOptions = {
   readonly sequenceOf: (id: string) => number | undefined;
   /** Draws a calculation without links to the calculations that refer to it. */
   readonly draw: (sequence: number) => Calculation;
-  /** The references of the calculation that `draw` would return, without drawing all of it. */
+  /** The references of the calculation that `draw` would return, without drawing the whole calculation. */
   readonly references: (sequence: number) => readonly Reference[];
   readonly now: () => number;
 };
@@ -291,7 +291,7 @@ export function activeLinksOf(calculation: Calculation): Readonly<Record<string,
   return active;
 }
 
-/** The JSON of a search row: the twelve fields of contract 4.2, with the id as an integer with all its digits. */
+/** The JSON of a search row: the twelve fields that the platform returns, with the id as an integer with all digits. */
 function rowText(calculation: Calculation): string {
   const { name, owner, lastModified, created, global, locked, legacyId, status, links, archived } =
     calculation;

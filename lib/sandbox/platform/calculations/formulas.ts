@@ -124,8 +124,8 @@ function leadsTo(table: CalculationTable, from: string, id: string): boolean {
 type FormulaFacts = ReturnType<typeof formulaFacts>;
 
 /**
- * What the platform reports about a formula (contract 2.1). `columns` are those of its dataset; if undefined, unknown
- * columns are not an error.
+ * What the platform reports about a formula. `columns`: the columns of its dataset; if undefined, unknown columns are
+ * not an error.
  */
 function formulaFacts(expression: string, columns: readonly Column[] | undefined) {
   const types = new Map(columns?.map(({ name, type }) => [name, type]));
@@ -153,7 +153,7 @@ function formulaFacts(expression: string, columns: readonly Column[] | undefined
   };
 }
 
-/** The JSON of a whole calculation: every field of contract 2.1 in order, ids as integers with all their digits. */
+/** The JSON of a whole calculation: every field that the platform returns, in its order, with all digits of ids. */
 function printCalculation(
   calculation: Calculation,
   expression: string,

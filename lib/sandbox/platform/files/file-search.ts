@@ -189,7 +189,7 @@ function compareValues(a: string | number | null, b: string | number | null): nu
   return a < b ? -1 : 1;
 }
 
-/** The filters by which a search selects rows of a FileSet (contract 4.3). */
+/** The filters by which a search selects rows of a FileSet. */
 type FileSelection = {
   readonly directoryPath?: string | undefined;
   readonly immediateChildren?: boolean | undefined;

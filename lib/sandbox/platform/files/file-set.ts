@@ -210,7 +210,7 @@ const INDEX_STATES = [
   { status: 'FAILED', reason: 'Text could not be extracted' },
 ] as const;
 
-/** A file or directory of a FileSet, with every field of contract 2.2 in the contract's order. */
+/** A file or directory of a FileSet, with every field that the platform returns for a file, in its order. */
 export type FileRow = {
   readonly id: string;
   readonly path: string;

@@ -7,7 +7,7 @@ import {
   orNull,
 } from './code-package.ts';
 
-/** Creates a code function. Its name is that of the function in `source`. */
+/** Creates a code function. It has the name of the function in `source`. */
 function codeFunction(
   inputs: Readonly<Record<string, DeclaredType>>,
   output: DeclaredType,

@@ -125,7 +125,7 @@ export function createFunctionRunner(options: {
   };
 }
 
-/** The record of one execution of a function, as the platform returns it (contract 2.4). Dates are ISO 8601, in UTC. */
+/** The record of one execution of a function, as the platform returns it. Dates are ISO 8601, in UTC. */
 function executionRecord(
   request: FunctionRequest,
   times: Readonly<Record<'executionId' | 'startedOn' | 'completedOn', string>>,
@@ -182,7 +182,7 @@ function faultOf(input: CodeFunction['inputs'][number], values: ReadonlyMap<stri
   return [`${input.name}: expected ${formatDeclaredType(input)}, got ${got}`];
 }
 
-/** The status and the result of an execution (contract 2.4). */
+/** The status and the result of an execution. */
 type Verdict = {
   /** The sandbox responds only after a function has finished, so never with RUNNING. */
   readonly status: 'SUCCESS' | 'FAILED' | 'RESULT_TYPE_FAILURE' | 'OUTPUT_UNDEFINED';

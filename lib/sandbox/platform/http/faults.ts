@@ -30,7 +30,7 @@ export type Oddity = {
   readonly outsideList?: Readonly<Record<string, Form>>;
 };
 
-/** `odd` is a probability, and `number` that of the request. */
+/** `odd`: the probability that a response or a record is odd. `number`: the number of the request. */
 type OddOptions = { readonly seed: number; readonly odd: number; readonly number: number };
 
 /** The response to a request. It is odd with the probability `odd`, and so is, independently, each of its records. */
@@ -132,7 +132,7 @@ export const membersOf =
 
 /**
  * Every fault, and whether it happens before or after the operation. If it happens after, a change was made, but the
- * client does not learn of it.
+ * client gets no response that says so.
  */
 export const faults = {
   'error-platform': 'before',
@@ -227,8 +227,8 @@ export function kindFor<Kind extends string>(
 }
 
 /**
- * What an error response is built from. `number` is that of the request: the error's reference is computed from it and
- * the seed.
+ * What an error response is built from. `number`: the number of the request; the error's reference is computed from
+ * `number` and `seed`.
  */
 export type ErrorContext = {
   readonly seed: number;

@@ -37,7 +37,6 @@ const eachOf =
   (value, random) =>
     (value as readonly unknown[]).map((each) => form(each, random));
 
-/** Lists cards (contract 4.4). */
 const listCardsOperation = operation(
   listCards,
   ({ path, query }, { state }) => {
@@ -59,7 +58,7 @@ const listCardsOperation = operation(
   },
 );
 
-/** Reads a data file's metadata (contract 4.7). Unknown names in `expand` are ignored. */
+/** Reads a data file's metadata. Unknown names in `expand` are ignored. */
 const getDataFileOperation = operation(
   getDataFile,
   ({ path, query }, { state }) => {
@@ -84,7 +83,7 @@ const getDataFileOperation = operation(
   { oddity: { decides: { dataFileId: forms.requestedId } } },
 );
 
-/** Sets a formula (contract 4.1). According to the platform's documentation, PUT is allowed too. */
+/** Sets a formula. According to the platform's documentation, PUT is allowed too. */
 const updateFormulaOperation = operation(
   updateFormula,
   ({ path, query, body }, { state, counter }) => {
@@ -109,7 +108,7 @@ const updateFormulaOperation = operation(
 );
 
 /**
- * Runs a code function (contract 4.5). The response is 200 even if the function failed: only its `status` shows that.
+ * Runs a code function. The response is 200 even if the function failed: only its `status` shows that.
  */
 const runFunctionOperation = operation(
   runFunction,
@@ -142,7 +141,7 @@ const runFunctionOperation = operation(
   },
 );
 
-/** Searches calculations (contract 4.2). Without `sort` it returns no rows and no error, as in practice. */
+/** Searches calculations. Without `sort` it returns no rows and no error, as in practice. */
 const searchCalculationsOperation = operation(
   searchCalculations,
   ({ body }, context, raw) => {
@@ -181,7 +180,6 @@ const searchCalculationsOperation = operation(
   },
 );
 
-/** Searches files (contract 4.3). */
 const searchFilesOperation = operation(
   searchFiles,
   ({ path, query, body }, context) => {
@@ -210,7 +208,7 @@ const searchFilesOperation = operation(
   },
 );
 
-/** Scores a text (contract 4.6): by topic if topics are given, otherwise as a whole. Only TEXT messages are read. */
+/** Scores a text: by topic if topics are given, otherwise as a whole. Only TEXT messages are read. */
 const analyzeSentimentOperation = operation(
   analyzeSentiment,
   async ({ body }, { state, counter, number }) => {

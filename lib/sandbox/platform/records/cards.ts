@@ -1,6 +1,6 @@
 import { drawFor, itemsOf, type Random, randomFor } from './random.ts';
 
-/** A card as the platform lists it (contract 4.4). */
+/** A card as the platform lists it. */
 type CardRow = {
   readonly id: number;
   readonly urn: string;
@@ -97,8 +97,8 @@ export function createCardIndex(seed: number, cards: number, datasets: readonly 
     /** All cards of a dataset, with its drills. */
     ofDataset,
     /**
-     * The rows of a dataset's cards. Some rows contain the card's drills; the drills on the same dataset then have no
-     * row of their own. Without `withDrill`, no drill is listed.
+     * The rows of a dataset's cards. Some rows contain the card's drills; a drill on the same dataset then has no
+     * separate row. Without `withDrill`, no drill is listed.
      */
     listed: (datasetIndex: number, withDrill: boolean): readonly (CardRow & Partial<Drills>)[] =>
       withDrill

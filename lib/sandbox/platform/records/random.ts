@@ -49,7 +49,7 @@ export function randomFor(seed: number, stream: string, index = 0) {
 
 /**
  * Draws a single number from 0 to 1, never 1 itself: the same for the same seed, stream and index. It is faster than
- * `randomFor`, but not the first number of that.
+ * `randomFor`, and returns another number than the first one from `randomFor`.
  */
 export function drawFor(seed: number, stream: string, index: number): number {
   return (mix(mix(streamHash(stream) ^ seed) + Math.imul(index, 0x9e3779b1)) >>> 0) / 4_294_967_296;

@@ -36,7 +36,7 @@ export const calculations = defineSource({
       // Without its own place, a narrowed snapshot could be mistaken for all calculations.
       at: 'as',
       expected: (named) =>
-        `a place of its own, since ${named('name')} or ${named('filters')} narrows the snapshot`,
+        `its own place, since ${named('name')} or ${named('filters')} narrows the snapshot`,
       holds: ({ name, filters, as }) => (name === undefined && filters === undefined) || as !== undefined,
     },
   ],

@@ -17,7 +17,7 @@ type CalculationPage = Awaited<ReturnType<ReadPage>>;
 /*
  * Why no row is lost. Rows are sorted by their id or their time of creation, which never change, so no row moves past
  * another: when rows are deleted, the rows after them move to lower offsets, and added rows come at the end. Suppose
- * that all rows below the value `last` were taken, and of the rows with that value those whose ids we remember. If a
+ * that all rows below the value `last` were taken, and of the rows with that value those whose ids are remembered. If a
  * page starts at offset 0, or with a row **below** `last`, then all rows before the page are below `last`, so they were
  * taken, or deleted. The page contains all rows of every value between its first and its last value, so after it all
  * rows below its last value were taken. That is the same situation as before, so the seam between the two pages is
@@ -221,7 +221,7 @@ async function hasAllRemaining(
 function checkedRows(page: CalculationPage, field: Progress['field'], isAscending: boolean): Rows {
   const values = field === 'id' ? page.keys : page.keys.map((_, row) => page.createdMs(row));
   const withoutTime = values.findIndex((value) => typeof value === 'number' && !Number.isFinite(value));
-  if (withoutTime >= 0) throw new ScanError(`record ${page.keys[withoutTime]} has no time of creation`);
+  if (withoutTime >= 0) throw new ScanError(`record ${page.keys[withoutTime]} has no creation time`);
   if (field !== 'id' && new Set(page.keys).size < values.length)
     throw new ScanError('a record came twice in a page');
   const at = values.findIndex((value, row) => {

@@ -103,12 +103,12 @@ export const countPage = (position: Progress, fresh: number): Progress => ({
   idle: fresh > 0 ? 0 : position.idle + 1,
 });
 
-/** Maximum pages of a read: 14 hours at two pages a second. No real list has more. */
+/** How many pages a read may have: 14 hours at two pages a second. No real list has more. */
 const MAX_PAGES = 100_000;
 
 /**
- * Maximum consecutive pages without new rows. The number of pages read before is added, since a step back may read them
- * again.
+ * How many pages in a row may have no new rows. The number of pages read before is added, since a step back may read
+ * them again.
  */
 const MAX_IDLE_PAGES = 32;
 

@@ -99,7 +99,7 @@ function readOnce({ limit, ...options }: CalculationScanOptions) {
  * were deleted or came in another order, most likely appears in the next. This is not a proof.
  */
 
-/** Maximum rounds, even if each finds new rows. */
+/** How many rounds there are at most, even if each finds new rows. */
 const MAX_ROUNDS = 4;
 
 /**

@@ -37,7 +37,7 @@ export const filesPosition = z.object({
   claim: z.pick(outcomeSchema, { consistency: true, assumes: true }),
   /** Whether the files of every earlier FileSet came in the order of creation. */
   isAscending: z.boolean(),
-  /** The maximum number of reads that one FileSet took. */
+  /** How many times the FileSet that needed the most reads was read. */
   passes: z.number(),
   /** The number of earlier FileSets that are missing. */
   missing: z.number(),
@@ -88,7 +88,7 @@ const START: FilesPosition = {
 };
 
 /**
- * Maximum times that the read of a FileSet is resumed after a failure, once the platform responds again. After that the
+ * How many times the read of a FileSet may be resumed after a failure, once the platform responds again. After that the
  * error is thrown.
  */
 const MAX_RESUMED = 3;

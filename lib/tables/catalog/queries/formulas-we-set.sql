@@ -1,4 +1,4 @@
--- Formulas that our updates stored, each with the formula of our previous update, which an undo would restore.
+-- Formulas that platform-sync set, each with the formula that it had set before, which an undo would restore.
 SELECT
   calculation_id,
   name,

@@ -383,7 +383,7 @@ describe('by creation', () => {
       const page = pageOf([{ id: 17, created }]);
 
       await expect(scanned(scanOf('created', fixedPages(page, page), 2))).rejects.toThrow(
-        new ScanError('record 17 has no time of creation'),
+        new ScanError('record 17 has no creation time'),
       );
     },
   );
