@@ -152,7 +152,7 @@ function countedAs(line: object, ofFunction: string, of = template) {
   );
 }
 
-test('a line about a problem is counted once, at its severity, if it is above its limit', () => {
+test('a log line about a problem is counted once, at the severity of the problem, if its value is above the limit', () => {
   const problem = (name: string, value: number) => ({ msg: 'problem', problem: name, value });
 
   expect(countedAs(problem('Unauthorized', 1), 'JobsRunJobsLog')).toEqual(['page: Unauthorized']);
@@ -185,7 +185,7 @@ test('a line about a problem is counted once, at its severity, if it is above it
 });
 
 test.each(resources)(
-  'a lasting failure of %s raises a page, or a ticket if what it affects can be built later',
+  'a lasting failure of %s raises a page, but only a ticket in the functions that build tables and reports',
   (part) => {
     const now = 'JobsRunJobsLog SnapshotsSnapshotLog TextsSplitTextsLog ExpectedSnapshotsWatchLog'.split(' ');
 
@@ -214,7 +214,7 @@ test('an invocation that failed, ran out of time or crashed is counted, but a re
   expect(countedAs(report('timeout'), 'ReportsWriteLog')).toEqual([]);
 });
 
-test('every problem that functions report is counted', () => {
+test('a metric filter counts every problem that functions report', () => {
   const patterns = filtersOf(template).map(({ FilterPattern }) => FilterPattern);
 
   for (const name of problemNames)
@@ -243,7 +243,7 @@ function expectedOf(schedules: readonly object[]) {
   return { looked, watched, warnings: warnings.map(({ entry }) => String(entry.data).split(/[:,]/, 1)[0]) };
 }
 
-test('a weekly, monthly or yearly snapshot also has an alarm for missing runs', () => {
+test('even a weekly, monthly or yearly snapshot has an alarm for missing runs', () => {
   expect(
     expectedOf([
       { source: 'calculations', cron: '0 2 1 * ? *' },
@@ -274,7 +274,7 @@ test('a weekly, monthly or yearly snapshot also has an alarm for missing runs', 
   });
 });
 
-test('a snapshot whose next time is unknown has no such alarm, and synth warns; it also warns of a digest without recipients', () => {
+test('synth warns of a snapshot that has no alarm for missing runs, because its next time is unknown, and of a digest without recipients', () => {
   expect(
     expectedOf([
       { source: 'data-files', cron: '0 6 1 1 ? 2027', ids: ['17'] },
@@ -335,10 +335,10 @@ test('a Slack channel shows alarms, and no one can run AWS commands from it', ()
   expect(JSON.stringify(template.findResources('AWS::IAM::Policy'))).not.toContain(`"Ref":"${role}"`);
 });
 
-describe('overrides', () => {
+describe('an override of an alarm condition', () => {
   const overridden = (overrides: object) => ({ ...minimal, alarms: { ...full.alarms, overrides } });
 
-  test('of a threshold create a separate alarm, which counts in five minutes', () => {
+  test('that sets a threshold creates a separate alarm, which counts in periods of five minutes', () => {
     const instance = overridden({ JobsFailed: { threshold: 10, severity: 'page' } });
 
     expect(alarmsOf(instance).find(({ id }) => id === 'JobsFailed')).toMatchObject({
@@ -353,7 +353,7 @@ describe('overrides', () => {
     expect(countedAs(line, 'JobsRunJobsLog', templateOf(instance))).toEqual(['JobsFailed: [object Object]']);
   });
 
-  test('change the percentage from which a problem counts, and its severity', () => {
+  test('can change the percentage above which a problem counts, and its severity', () => {
     const instance = overridden({ Throttling: { threshold: 20, severity: 'page' } });
     const counted = (value: number) =>
       countedAs({ problem: 'Throttling', value }, 'JobsRunJobsLog', templateOf(instance));
@@ -362,7 +362,7 @@ describe('overrides', () => {
     expect(counted(21)).toEqual(['page: Throttling']);
   });
 
-  test('turn a condition off, and the alarm with the last condition of its severity', () => {
+  test('can turn a condition off; the alarm of a severity goes with its last condition', () => {
     const instance = overridden({
       Throttling: { off: true },
       RateReduced: { off: true },
@@ -375,7 +375,7 @@ describe('overrides', () => {
     expect(alarmsOf(instance).map(({ id }) => id)).not.toContain('Notice');
   });
 
-  test('treat one place separately from the others', () => {
+  test('can give one place another severity than the other places', () => {
     const instance = {
       ...full,
       alarms: { ...full.alarms, overrides: { 'SnapshotMissing-cards': { severity: 'notice' } } },
@@ -391,7 +391,7 @@ describe('overrides', () => {
     expect(counted('cards.few')).toEqual(['page: SnapshotMissing-cards.few']);
   });
 
-  test('of unknown conditions, or of those that another setting configures, are faults', () => {
+  test('is a fault if the condition is unknown, or if another setting sets its threshold', () => {
     const attempt = () => alarmsOf(overridden({ Jobsfailed: { off: true }, OldestJob: { threshold: 1 } }));
 
     expect(attempt).toThrow('alarms.overrides.Jobsfailed: expected one of Unauthorized, ');
@@ -401,7 +401,7 @@ describe('overrides', () => {
   });
 });
 
-test('an instance has no condition that its job types cannot cause', () => {
+test('an instance has no alarm condition that its job types cannot cause', () => {
   const namesOf = (instance: object) => conditionsOf(instance).conditions.map(([name]) => name);
 
   expect(namesOf(minimal)).toEqual(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { bundleHandler } from '../../infra/bundle-handler.ts';
 
-test('a bundle contains only what its function uses of the rooms that it imports', async () => {
+test('a bundle contains only the files that its function uses, although it imports whole rooms', async () => {
   const { metafile, outputFiles } = await bundleHandler('functions/move-jobs/handler.ts');
   const inBundle = Object.values(metafile.outputs).flatMap(({ inputs }) =>
     Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : [])),

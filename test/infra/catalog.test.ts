@@ -66,7 +66,7 @@ test('there are tables of runs, of the latest runs, and of everything else that 
   ]);
 });
 
-test('every table describes ids as strings, and has its columns in lower case and ids as strings', () => {
+test('every table says that ids are strings and stores them as such, and its columns are in lower case', () => {
   for (const { Name, Description, StorageDescriptor } of tablesOf(synthesized().template)) {
     // A view has no description: Glue marks a table as a view in the same field.
     if (/^stored_|_parquet$/.test(Name)) expect(Description).toContain("Ids are strings: WHERE id = '1036'.");
@@ -79,7 +79,7 @@ test('every table describes ids as strings, and has its columns in lower case an
 });
 
 describe('the tables of runs', () => {
-  test('are over the Parquet of a source, partitioned by day and run', () => {
+  test('read the Parquet of a source, partitioned by day and run', () => {
     const { template } = synthesized();
 
     for (const [name, source] of [
@@ -96,7 +96,7 @@ describe('the tables of runs', () => {
     }
   });
 
-  test('have a counterpart for the latest run each, with the same columns, over the list of its Parquet files', () => {
+  test('have the same columns as the tables of the latest runs, which read a list of Parquet files', () => {
     const { template } = synthesized();
 
     for (const source of ['calculations', 'files', 'cards', 'data_files']) {
@@ -113,7 +113,7 @@ describe('the tables of runs', () => {
     }
   });
 
-  test('include one of all runs of each narrowed place, under names that differ in lower case', () => {
+  test('include one for all runs of each narrowed place, and their names differ even in lower case', () => {
     const { template } = synthesized('narrowed', '', [
       'calculations.Sales-North',
       'files.a-b',
@@ -133,8 +133,8 @@ describe('the tables of runs', () => {
   });
 });
 
-describe('the tables over JSON', () => {
-  test('have partitions that need not be added: of jobs by type and day', () => {
+describe('the tables that read JSON', () => {
+  test('need no partitions to be added for jobs, because type and day determine them', () => {
     const { Parameters, PartitionKeys, StorageDescriptor } = tableOf(synthesized().template, 'stored_jobs');
 
     expect(PartitionKeys.map(({ Name }) => Name)).toEqual(['type', 'dt']);
@@ -153,14 +153,14 @@ describe('the tables over JSON', () => {
     ]);
   });
 
-  test('have partitions of changes, which publishing adds if the manifest of a run lists changes', () => {
+  test('have partitions of changes by place, day and run, which publishing adds', () => {
     const { Parameters, PartitionKeys } = tableOf(synthesized().template, 'stored_changes');
 
     expect(PartitionKeys.map(({ Name }) => Name)).toEqual(['place', 'dt', 'run']);
     expect(Parameters).toEqual({ EXTERNAL: 'TRUE', classification: 'json' });
   });
 
-  test('find members by their exact names: names in responses may differ in case only', () => {
+  test('find JSON members by their exact names, because names in responses may differ only in case', () => {
     const { SerdeInfo } = tableOf(synthesized().template, 'stored_jobs').StorageDescriptor;
 
     expect(SerdeInfo).toMatchObject({
@@ -198,7 +198,7 @@ describe('the Athena workgroup', () => {
     });
   });
 
-  test('encrypts them with the bucket’s key if it has one', () => {
+  test('encrypts results with the bucket’s key if the bucket has one', () => {
     const stack = new Stack(new App(), 'keyed');
     const encryptionKey = new Key(stack, 'Key');
     const bucket = new Bucket(stack, 'Bucket', { encryption: BucketEncryption.KMS, encryptionKey });
@@ -216,14 +216,14 @@ describe('the Athena workgroup', () => {
     });
   });
 
-  test('causes a warning for an existing bucket, whose lifecycle it cannot set', () => {
+  test('causes a warning if the bucket exists already, because the construct cannot set its lifecycle', () => {
     const stack = new Stack(new App(), 'borrowed');
     new Catalog(stack, 'Catalog', { bucket: Bucket.fromBucketName(stack, 'Bucket', 'theirs') });
 
     Annotations.fromStack(stack).hasWarning('/borrowed/Catalog', Match.stringLikeRegexp('athena-results/'));
   });
 
-  test('holds every saved query, with its description', () => {
+  test('contains every saved query, with its description', () => {
     const { template } = synthesized();
 
     const queries = Object.values(template.findResources('AWS::Athena::NamedQuery'));
@@ -232,7 +232,7 @@ describe('the Athena workgroup', () => {
   });
 });
 
-test('the database name is valid for the setting, and different in each stack', () => {
+test('the name of the database is a valid value of its setting, and differs in each stack', () => {
   const [acme, other] = [synthesized('acme-sync').catalog, synthesized('Other-Sync').catalog];
 
   const read = readSettings({

@@ -28,7 +28,7 @@ describe('a bucket that requires encryption', () => {
     ['AES256', { EncryptionOption: 'SSE_S3' }],
     ['aws:kms', { EncryptionOption: 'SSE_KMS', KmsKey: expect.anything() }],
     [`aws:kms:${KEY}`, { EncryptionOption: 'SSE_KMS', KmsKey: KEY }],
-  ])('gets %s from every function, and from Athena', (encryption, results) => {
+  ])('gets objects with the encryption %s from every function and from Athena', (encryption, results) => {
     const instance = { ...unencrypted, encryption };
     const [group] = propertiesOf(templateOf(instance), 'AWS::Athena::WorkGroup');
 
@@ -36,7 +36,7 @@ describe('a bucket that requires encryption', () => {
     expect(group?.WorkGroupConfiguration.ResultConfiguration.EncryptionConfiguration).toEqual(results);
   });
 
-  test('lets roles that write use the configured key, and read what is encrypted with the key of the bucket', () => {
+  test('lets roles that write use the configured key, and lets them read what the bucket’s key encrypted', () => {
     const template = templateOf({ ...within, encryption: `aws:kms:${KEY}` });
     const policies = propertiesOf(template, 'AWS::IAM::Policy').map(({ PolicyDocument }) => PolicyDocument);
     type Statement = { readonly Action: string | readonly string[]; readonly Resource: unknown };
@@ -56,7 +56,7 @@ describe('a bucket that requires encryption', () => {
   });
 });
 
-test('the configured key may belong to the same app', () => {
+test('a key of the same app can be configured as the key for objects', () => {
   const stack = new Stack(
     new App({ context: { [BUNDLING_STACKS]: [] }, analyticsReporting: false }),
     'theirs',
@@ -98,7 +98,7 @@ describe('VPC endpoints', () => {
     ]);
   });
 
-  test('are known for each service that our clients call, except those with gateways and those that only commands use', () => {
+  test('can be created for each service that the functions call, except for services with gateways', () => {
     const code = globSync('{lib,functions}/**/*.ts', { exclude: ['lib/sandbox/**'] });
     const called = code.flatMap((file) =>
       [...readFileSync(file, 'utf8').matchAll(/service: '([A-Z0-9_]+)'/g)].map(([, name = '']) => name),
@@ -119,7 +119,7 @@ describe('VPC endpoints', () => {
 describe('a proxy and certificates', () => {
   const proxy = { url: 'http://proxy.example.com:3128', except: '.amazonaws.com' };
 
-  test('are in the environment of every function, whose layer has the file', () => {
+  test('are in the environment of every function, and its layer has the file of certificates', () => {
     const instance = { ...full, name: 'out', proxy, certificates };
     const template = templateOf(instance);
 
@@ -138,7 +138,7 @@ describe('a proxy and certificates', () => {
       expect(Object.keys(variables).filter((name) => /PROXY|CERTS/.test(name))).toEqual([]);
   });
 
-  test('open the proxy’s port in the security group of the stack', () => {
+  test('cause the security group of the stack to open the proxy’s port', () => {
     const { securityGroups: _, ...vpc } = within.vpc;
     const [group] = propertiesOf(templateOf({ ...within, vpc, proxy }), 'AWS::EC2::SecurityGroup');
 

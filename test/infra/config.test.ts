@@ -98,7 +98,7 @@ describe('the configuration', () => {
     ['nothing', undefined, 'platform-sync: expected an object of instances, got nothing'],
     ['no JSON', '{', 'platform-sync: expected JSON, got invalid JSON (1 characters)'],
     ['no instance', { instances: [] }, 'instances: expected at least one instance, got []'],
-  ])('reports %s as a fault too', (_, context, fault) => {
+  ])('reports %s as a fault', (_, context, fault) => {
     expect(faultsOf(context)).toEqual([fault]);
   });
 
@@ -202,13 +202,13 @@ describe('synth accepts exactly what the functions accept:', () => {
     ]);
   });
 
-  test('a schedule of cards that does not set datasets follows the calculations', () => {
+  test('a schedule of cards that sets no datasets follows the snapshots of calculations', () => {
     expect(readFollowers(followersOf(instance?.schedules ?? []))).toMatchObject([
       { type: 'snapshot', source: 'cards', drill: true },
     ]);
   });
 
-  test('the setting of what jobs may use is read the same way', () => {
+  test('functions read the setting `allow` as synth does', () => {
     expect(readAllow(JSON.stringify(instance?.allow))).toEqual(full.allow);
   });
 
@@ -219,7 +219,7 @@ describe('synth accepts exactly what the functions accept:', () => {
     ['6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403//x', false],
     ['x', true],
     ['x/y', false],
-  ])('the function %s is accepted at synth and by the setting: %s', (entry, isAccepted) => {
+  ])('both accept %s in `allow.functions`: %s', (entry, isAccepted) => {
     const allow = { functions: [entry] };
     const read = () => readAllow(JSON.stringify(allow));
 
@@ -229,7 +229,7 @@ describe('synth accepts exactly what the functions accept:', () => {
   });
 });
 
-describe('contradictory settings are refused', () => {
+describe('settings that depend on each other', () => {
   const nightly = { source: 'calculations', cron: '0 2 * * ? *' };
   const at = 'instances.0.';
 
@@ -294,11 +294,11 @@ describe('contradictory settings are refused', () => {
       { tags: { team: 'a', Team: 'b' } },
       'tags.Team: expected a name that differs from team by more than letter case: IAM keeps only one of the two, got "b"',
     ],
-  ])('for %s', (_, instance, fault) => {
+  ])('are refused if they contradict each other: %s', (_, instance, fault) => {
     expect(faultsIn(instance)).toEqual([`${at}${fault}`]);
   });
 
-  test('but settings that agree are accepted', () => {
+  test('are accepted if they agree', () => {
     const allow = { packages: [packageId.toUpperCase()], functions: [`${packageId}/1.0.0/f`] };
 
     expect(
@@ -314,11 +314,11 @@ describe('contradictory settings are refused', () => {
   });
 });
 
-describe('the account and region in ARNs', () => {
+describe('an ARN in the configuration', () => {
   const key = 'arn:aws:kms:eu-central-1:111122223333:key/0b9e4d5e-7d53-4c0d-9d4a-0d8c7f3f1a11';
   const secret = full.tokenSecretArn;
 
-  test('must be those that the instance has', () => {
+  test('must have the account and region of the instance', () => {
     const instance = {
       region: 'us-east-1',
       account: '111122223333',
@@ -333,7 +333,7 @@ describe('the account and region in ARNs', () => {
     ]);
   });
 
-  test('decide where the instance is if it has none', () => {
+  test('decides the account and region of an instance that sets neither', () => {
     const elsewhere = 'arn:aws:sns:eu-central-1:444455556666:alarms';
     const instance = { tokenSecretArn: secret, alarms: { topicArn: elsewhere } };
 
@@ -345,7 +345,7 @@ describe('the account and region in ARNs', () => {
     expect(read && homeOf(read)).toEqual({ account: '111122223333', region: 'eu-central-1' });
   });
 
-  test('require a named key if the secret is in another account, since AWS’s own key is not shared', () => {
+  test('of a secret in another account requires the ARN of a key, because AWS’s own key cannot be shared', () => {
     const central = { account: '444455556666', tokenSecretArn: secret };
 
     expect(faultsIn(central)).toEqual([
@@ -354,14 +354,14 @@ describe('the account and region in ARNs', () => {
     expect(faultsIn({ ...central, tokenKeyArn: key })).toEqual([]);
   });
 
-  test('of a key are refused if neither a parameter nor a secret is named', () => {
+  test('of a key is refused if neither a parameter nor a secret is named', () => {
     expect(faultsIn({ tokenKeyArn: key })).toEqual([
       expect.stringMatching(/^instances\.0\.tokenKeyArn: expected tokenParameter or tokenSecretArn as well/),
     ]);
     expect(faultsIn({ tokenKeyArn: key, tokenParameter: '/acme/token' })).toEqual([]);
   });
 
-  test('of a parameter must be in the region of the instance, and cannot be combined with those of a secret', () => {
+  test('of a parameter must be in the region of the instance, and cannot be combined with the ARN of a secret', () => {
     const tokenParameter = 'arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token';
 
     expect(faultsIn({ region: 'us-east-1', account: '111122223333', tokenParameter })).toEqual([
@@ -395,12 +395,12 @@ describe('the account and region in ARNs', () => {
     ['arn:aws:ssm:eu-central-1:111122223333:parameter', false],
     [secret, false],
     ['', false],
-  ])('are accepted for the parameter %j: %s', (tokenParameter, isAccepted) => {
+  ])('or a name is accepted for the parameter of the token (%j): %s', (tokenParameter, isAccepted) => {
     expect(faultsIn({ tokenParameter }).length === 0).toBe(isAccepted);
   });
 });
 
-describe('a rule that would trigger itself', () => {
+describe('an event rule', () => {
   const faultsOfPattern = (pattern: object, place: object = {}) =>
     faultsIn({ ...place, eventRules: [{ ...full.eventRules[1], pattern }] });
   const s3 = { source: ['aws.s3'], 'detail-type': ['Object Created'] };
@@ -429,7 +429,7 @@ describe('a rule that would trigger itself', () => {
     ['its folder', stored, { ...s3, 'detail.object.key': [{ prefix: 'teams/' }] }, theirs],
     ['puts that a trail records', 'aws.s3, AWS API', { ...trail, source: ['aws.s3'] }],
     ['rows that a trail records', 'aws.dynamodb, AWS API', { ...trail, source: ['aws.dynamodb'] }],
-  ])('is refused: %s', (_, event, pattern, place) => {
+  ])('that would trigger itself is refused: %s', (_, event, pattern, place) => {
     expect(faultsOfPattern(pattern, place)).toEqual([
       expect.stringContaining(`does not match the events that its own function causes (${event}`),
     ]);
@@ -459,12 +459,12 @@ describe('a rule that would trigger itself', () => {
       'tables that are created',
       { ...trail, source: ['aws.dynamodb'], detail: { eventName: ['CreateTable'] } },
     ],
-  ])('does not include a rule on %s', (_, pattern, place) => {
+  ])('that cannot trigger itself is accepted: %s', (_, pattern, place) => {
     expect(faultsOfPattern(pattern, place)).toEqual([]);
   });
 });
 
-test('an editor accepts the configuration that synth accepts, and marks an unknown name', () => {
+test('the JSON schema for editors accepts a configuration that synth accepts, and refuses an unknown name', () => {
   const schema = JSON.parse(readFileSync('infra/config.schema.json', 'utf8'));
   const accepts = new Ajv2020({ strict: false }).compile(schema);
   const withInstances = (...instances: object[]) => ({ context: { 'platform-sync': { instances } } });

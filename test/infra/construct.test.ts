@@ -59,7 +59,7 @@ function faultsOf(props: object): readonly string[] {
   }
 }
 
-test('an event rule on an existing bucket is refused, even if its name is known only at deployment', () => {
+test('an event rule on the bucket that the instance writes to is refused, even if the bucket’s name is known only at deployment', () => {
   const stack = stackOfOthers();
   const bucket = new Bucket(stack, 'Lake');
   const detail = { bucket: { name: [bucket.bucketName] } };
@@ -120,7 +120,7 @@ describe('several constructs', () => {
     ]);
   });
 
-  test('in two stacks of one app, or under Default in two apps, share no name', () => {
+  test('in two stacks of one app, or under the id Default, share no name', () => {
     const app = appOfOthers();
     const stacks = ['one', 'two'].flatMap((name) => {
       const each = new Stack(app, name);
@@ -139,7 +139,7 @@ describe('several constructs', () => {
   });
 });
 
-test('the construct works as a stage of a pipeline', () => {
+test('the construct works in a stage of a pipeline', () => {
   const app = appOfOthers();
   const pipelineStack = new Stack(app, 'pipeline', {
     env: { account: '111122223333', region: 'eu-central-1' },
@@ -164,8 +164,8 @@ test('the construct works as a stage of a pipeline', () => {
     expect(Environment.Variables.SYNC_STACK).toMatch(/^Production-sync-Sync/);
 });
 
-describe('settings', () => {
-  test('of existing resources must not contradict each other', () => {
+describe('the settings of the construct', () => {
+  test('must not contradict each other if they name existing resources', () => {
     const vpc = { vpcId: 'vpc-1' } as object;
 
     expect(faultsOf({ ...settings, prefix: 'a' })).toEqual(['prefix: allowed only with a bucket']);
@@ -189,7 +189,7 @@ describe('settings', () => {
       expect(faultsOf({ ...settings, bucket: {}, prefix })).toHaveLength(1);
   });
 
-  test('name nothing in another region than the stack’s', () => {
+  test('may name only resources in the region of the stack', () => {
     const stack = stackOfOthers({ env: { account: '444455556666', region: 'eu-west-1' } });
 
     expect(
@@ -219,7 +219,7 @@ describe('settings', () => {
     });
   });
 
-  test('take a key, but no alias, which IAM does not know in a policy', () => {
+  test('accept a key, but no alias, because an IAM policy cannot name an alias', () => {
     const stack = stackOfOthers();
     const [imported, own] = [
       Alias.fromAliasName(stack, 'Imported', 'alias/theirs'),
@@ -250,7 +250,7 @@ describe('settings', () => {
     expect(faultOf({ key: new Key(stack, 'Fine') })).toBe('none');
   });
 
-  test('allow only a log class that has metric filters, since alarms depend on them', () => {
+  test('accept only a log class that has metric filters, because alarms depend on them', () => {
     const logGroupClass = LogGroupClass.INFREQUENT_ACCESS;
 
     expect(faultsOf({ ...settings, logs: { logGroupClass } })).toEqual([
@@ -287,7 +287,7 @@ describe('an existing bucket', () => {
     });
   });
 
-  test('may not be read, listed or written elsewhere', () => {
+  test('may not be read, listed or written outside the prefix', () => {
     const statements = propertiesOf(template, 'AWS::IAM::Policy')
       .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
       .filter(({ Action }) => [Action].flat().some((action: string) => action.startsWith('s3:')));
@@ -322,7 +322,7 @@ test('an existing table is used instead of a table of the construct', () => {
     expect(Environment.Variables.SYNC_TABLE).toBe('left-table');
 });
 
-describe('a table of the app', () => {
+describe('a table that the app defines', () => {
   const keys = (sortKey: string) => ({
     partitionKey: { name: 'pk', type: AttributeType.STRING },
     sortKey: { name: sortKey, type: AttributeType.STRING },
@@ -349,7 +349,7 @@ describe('a table of the app', () => {
     );
   });
 
-  test.each(kinds)('grants its key, through DynamoDB only, to the roles that use rows: %s', (_, make) => {
+  test.each(kinds)('lets the roles that use its rows use its key, through DynamoDB only: %s', (_, make) => {
     const stack = stackOfOthers({ env: { account: '111122223333', region: 'eu-central-1' } });
     const table = make(stack, 'sk', new Key(stack, 'Key'));
     new PlatformSync(stack, 'Sync', { ...settings, table });
@@ -397,7 +397,7 @@ function keyUsesIn(template: Template): ReadonlyMap<string, readonly string[]> {
 describe('two instances', () => {
   const bucketOf = (stack: Stack) => Bucket.fromBucketName(stack, 'Shared', 'their-bucket');
 
-  test('may share a bucket below separate prefixes', () => {
+  test('may share a bucket if their prefixes differ', () => {
     const stack = stackOfOthers();
     const bucket = bucketOf(stack);
     new PlatformSync(stack, 'One', { ...settings, bucket, prefix: 'one' });
@@ -408,7 +408,7 @@ describe('two instances', () => {
     );
   });
 
-  test('have separate names where they are deployed', () => {
+  test('may have the same stack name only in different regions or accounts', () => {
     const app = new App();
     const stackIn = (id: string, region: string) =>
       new Stack(app, id, { stackName: 'sync', env: { account: '111122223333', region } });
@@ -427,7 +427,7 @@ describe('an existing network', () => {
     subnets: { subnetType: SubnetType.PRIVATE_ISOLATED },
   });
 
-  test('has the functions in the given subnets, and gets no egress of ours', () => {
+  test('contains the functions in the given subnets, and the construct adds no way out to it', () => {
     const { template } = templateWith(isolated);
 
     template.resourceCountIs('AWS::EC2::VPC', 1);
@@ -440,7 +440,7 @@ describe('an existing network', () => {
     }
   });
 
-  test('may bring its security groups', () => {
+  test('may be given with security groups', () => {
     const { template } = templateWith((stack) => ({
       ...isolated(stack),
       securityGroups: [SecurityGroup.fromSecurityGroupId(stack, 'Given', 'sg-0a1b2c3d')],
@@ -452,7 +452,7 @@ describe('an existing network', () => {
   });
 });
 
-test('no role may do more than the permissions boundary', () => {
+test('no role may do more than the permissions boundary allows', () => {
   const { template } = templateWith((stack) => ({
     permissionsBoundary: ManagedPolicy.fromManagedPolicyName(stack, 'Boundary', 'at-most'),
     // The function that empties buckets is outside the construct.
@@ -472,7 +472,7 @@ test('no role may do more than the permissions boundary', () => {
   for (const { Tags } of functionsIn(template)) expect(Tags).toContainEqual({ Key: 'team', Value: 'a' });
 });
 
-test('objects and rows under former keys can still be read, and the setting must name these keys before the key is changed', () => {
+test('data that former keys encrypted can still be read, and `formerKeys` must name them before the key is changed', () => {
   const [former, key] = ['1', '2'].map((id) => `arn:aws:kms:eu-central-1:111122223333:key/${id}`);
   const { stack, template } = templateWith(() => ({
     key,
@@ -543,19 +543,22 @@ test.each([
     { Action: 'ssm:GetParameter' },
     { StringEquals: { 'kms:EncryptionContext:PARAMETER_ARN': Match.anyValue() } },
   ],
-])('an existing %s is read with its key, by its name too', (_, given, reads, Condition) => {
-  const { template } = templateWith(given);
+])(
+  'an existing %s is read with its key, whether an ARN or a name identifies it',
+  (_, given, reads, Condition) => {
+    const { template } = templateWith(given);
 
-  template.resourceCountIs('AWS::SecretsManager::Secret', 0);
-  template.hasResourceProperties('AWS::IAM::Policy', {
-    PolicyDocument: {
-      Statement: Match.arrayWith([
-        Match.objectLike(reads),
-        Match.objectLike({ Action: 'kms:Decrypt', Resource: KEY_ARN, Condition }),
-      ]),
-    },
-  });
-});
+    template.resourceCountIs('AWS::SecretsManager::Secret', 0);
+    template.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike(reads),
+          Match.objectLike({ Action: 'kms:Decrypt', Resource: KEY_ARN, Condition }),
+        ]),
+      },
+    });
+  },
+);
 
 describe('a key of the app', () => {
   const writes = 's3: Decrypt GenerateDataKey';
@@ -572,7 +575,7 @@ describe('a key of the app', () => {
     SyncTextsSplitTextsRole: [writes],
   };
 
-  test('encrypts bucket, table and secret, and each role may use it for what it does there', () => {
+  test('encrypts bucket, table and secret, and each role may use it only for its work there', () => {
     const { template } = templateWith((stack) => ({ key: new Key(stack, 'Key') }));
 
     template.hasResourceProperties('AWS::S3::Bucket', {
@@ -589,7 +592,7 @@ describe('a key of the app', () => {
     expect(uses.get('SyncJobsRunJobsRole')).toEqual(['any: Decrypt', ROWS_ALLOW, writes].sort());
   });
 
-  test('may be used through S3 only, and only for objects of the existing bucket', () => {
+  test('may be used only through S3 and only for objects of the existing bucket, if it is the bucket’s key', () => {
     const { template } = templateWith((stack) => ({
       bucket: Bucket.fromBucketAttributes(stack, 'Given', {
         bucketName: 'their-bucket',
@@ -614,7 +617,7 @@ test('logs are encrypted and retained as the app asks', () => {
   template.allResources('AWS::Logs::LogGroup', { DeletionPolicy: 'Retain' });
 });
 
-test('the resources that other constructs build on are public', () => {
+test('the construct exposes the resources that other constructs build on', () => {
   const { sync } = templateWith(() => ({ functionsQueue: true }));
 
   expect(Object.keys(sync.queues)).toEqual(['jobs', 'deadLetters', 'rareDeadLetters', 'functions']);
@@ -633,7 +636,7 @@ test('the resources that other constructs build on are public', () => {
   expect(sync.table.tableArn).toBeDefined();
 });
 
-describe('a function', () => {
+describe('a Lambda function', () => {
   const folderWith = (file: string) => {
     const folder = mkdtempSync(join(tmpdir(), 'platform-sync-built-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -642,7 +645,7 @@ describe('a function', () => {
     return folder;
   };
 
-  test('with a built bundle is deployed unchanged', () => {
+  test('whose bundle was built before is deployed unchanged', () => {
     const folder = folderWith('index.mjs');
     const stack = new Stack(new App({ analyticsReporting: false }), 'built');
 

@@ -35,14 +35,14 @@ test('each type of resource in a template has a price, or a reason why it is fre
   expect([...types].sort()).toEqual(Object.keys(costOfType).sort());
 });
 
-test('each price is paid for a type of resource, and is an item of the cost', () => {
+test('each price applies to a type of resource, and is an item of the cost', () => {
   const paid = Object.values(costOfType).flatMap((cost) => ('paid' in cost ? cost.paid : []));
 
   expect([...new Set<Priced>(paid)].sort()).toEqual(Object.keys(prices).sort());
   expect([...itemized].sort()).toEqual(Object.keys(prices).sort());
 });
 
-test('the dashboard exists above 20 requests a second, or if configured, and its queries always exist', () => {
+test('the dashboard exists if the rate is above 20 requests a second, or if configured; its queries always exist', () => {
   const dashboardsOf = (settings: object) => {
     const template = templateOf({ ...minimal, ...settings });
     expect(propertiesOf(template, 'AWS::Logs::QueryDefinition').length).toBeGreaterThan(5);
@@ -53,7 +53,7 @@ test('the dashboard exists above 20 requests a second, or if configured, and its
   expect([{ dashboard: true }, { rate: 21, dashboard: false }].map(dashboardsOf)).toEqual([1, 0]);
 });
 
-test('the cost of nightly snapshots is that of the configuration in docs/deploy.md', () => {
+test('the cost of nightly snapshots is computed for the configuration that docs/deploy.md shows', () => {
   const [, shown = ''] = /```json instances\n(.+?)```/s.exec(readFileSync('docs/deploy.md', 'utf8')) ?? [];
   const [, nightly] = sizes;
   const { instances } = JSON.parse(shown.replaceAll('5ab50524-9b3d-4a75-b88a-f20ea274b5d8', FILESET));
@@ -61,7 +61,7 @@ test('the cost of nightly snapshots is that of the configuration in docs/deploy.
   expect(instances).toEqual([nightly?.instance]);
 });
 
-test('docs/deploy.md has the same figures, and README has the cost of nightly snapshots', () => {
+test('docs/deploy.md has the computed costs, and README has the cost of nightly snapshots', () => {
   const table = readFileSync('docs/deploy.md', 'utf8');
 
   for (const size of sizes) {

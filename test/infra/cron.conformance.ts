@@ -36,11 +36,11 @@ beforeAll(async () => {
 
 const isValid = (cron: string) => faults.get(cron) === null;
 
-test.each(validCrons)('%s is valid', (cron) => {
+test.each(validCrons)('AWS’s validator accepts the cron expression %s', (cron) => {
   expect(isValid(cron)).toBe(true);
 });
 
-test.each(invalidCrons)('%s is invalid', (cron) => {
+test.each(invalidCrons)('AWS’s validator refuses the cron expression %s', (cron) => {
   expect(isValid(cron)).toBe(false);
 });
 

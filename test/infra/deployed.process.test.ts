@@ -338,7 +338,7 @@ test('a run that saves often deletes the open parts that it replaced', async () 
 const writesTables = () =>
   Object.keys(deployed.template.Resources).find((each) => each.startsWith('TablesDaily')) ?? '';
 
-test('each published run has a partition in the table of the template, and the parts that the template names', async () => {
+test('each published run has a partition in the table that the template creates, and its parts lie where the table says', async () => {
   await stack.runSchedule(writesTables());
   for (const source of sources) {
     const { manifest, run } = await stored(async () => `${source}/latest.json`);
@@ -415,7 +415,7 @@ test('the function that builds tables creates the missing tables of a run', asyn
   expect(await store.get(lost)).toBeDefined();
 });
 
-test('no place of a schedule is missing, narrowed or not', async () => {
+test('the hourly check reports no place of a schedule as missing, whether it is narrowed or not', async () => {
   const look = () => stack.runSchedule(idOf('ExpectedSnapshotsHourly'));
   await look();
   // Set the time from which it is expected to long ago.

@@ -30,7 +30,7 @@ function transformerOf(variables: object): InputTransformer {
 const entry = (detail: object) => ({ Source: 'mine', DetailType: 'Any', Detail: printJson(detail) });
 const jobOf = (body: string) => parseMessage(body, { messageId: 'of-the-queue', allow: {} });
 
-test('the message that the engine builds from an event is a job with unchanged fields', async () => {
+test('the message that the event bus builds from an event is a job with unchanged fields', async () => {
   using bus = await startBus({ source: ['mine'] }, transformerOf(inputVariables));
 
   const id = await bus.put(

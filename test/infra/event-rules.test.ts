@@ -62,7 +62,7 @@ test('an event becomes a job with its fields in their JSON types, and the ruleâ€
   });
 });
 
-test('a rule without variables turns any event into a job, and two rules make two jobs of one event', () => {
+test('a rule without variables turns any event into a job, and two rules turn one event into two jobs', () => {
   const event = upload({ key: 'uploads/a.csv', size: 1, etag: 'b57f' });
 
   const ids = ['Eventsuploads', 'Eventsbare'].map((rule) => messageOf(rules.get(rule), event));
@@ -73,7 +73,7 @@ test('a rule without variables turns any event into a job, and two rules make tw
   ]);
 });
 
-test('any number of fields may be optional, and constants may have any value', () => {
+test('any number of fields of an event may be optional, and constants may have any value', () => {
   const variables = {
     size: { $path: '$.detail.object.size', $default: null },
     owner: { $path: '$.detail.object.owner', $optional: true },

@@ -21,7 +21,7 @@ describe('an existing resource, by its name or id in cdk.json,', () => {
     }
   });
 
-  test('may be a key of the table, of the secret and of the bucket', () => {
+  test('may be the key of the table, of the secret and of the bucket', () => {
     template.hasResourceProperties('AWS::DynamoDB::Table', {
       SSESpecification: { SSEType: 'KMS', KMSMasterKeyId: within.key },
     });
@@ -35,7 +35,7 @@ describe('an existing resource, by its name or id in cdk.json,', () => {
     });
   });
 
-  test('gives egress for TLS only if no security group is named', () => {
+  test('may be a network: if no security group is named, one is created that allows egress for TLS', () => {
     const { securityGroups: _, ...vpc } = within.vpc;
 
     templateOf({ ...within, vpc }).hasResourceProperties('AWS::EC2::SecurityGroup', {
@@ -60,12 +60,12 @@ describe('an existing resource, by its name or id in cdk.json,', () => {
   });
 });
 
-describe('removal of the stack', () => {
+describe('removing the stack', () => {
   const policiesOf = (instance: object, type: string) =>
     Object.values(templateOf(instance).findResources(type)).map(({ DeletionPolicy }) => DeletionPolicy);
   const trial = { ...minimal, removal: 'destroy' };
 
-  test('leaves nothing with destroy: buckets are emptied, and bucket, table and address are deleted', () => {
+  test('with `destroy` leaves nothing: buckets are emptied, and bucket, table and address are deleted', () => {
     const [functions] = [templateOf(trial).findResources('Custom::S3AutoDeleteObjects')];
 
     expect(policiesOf(trial, 'AWS::S3::Bucket')).toEqual(['Delete', 'Delete']);
@@ -74,7 +74,7 @@ describe('removal of the stack', () => {
     expect(Object.keys(functions ?? {})).toHaveLength(2);
   });
 
-  test('is refused with protect, for the table, the bucket, and the stack', () => {
+  test('with `protect` is refused for the table, the bucket and the stack', () => {
     const protectedOne = { ...minimal, removal: 'protect' };
     const [stack] = appOf(protectedOne).node.children.filter(Stack.isStack);
     const template = templateOf(protectedOne);
@@ -93,11 +93,11 @@ describe('removal of the stack', () => {
   });
 });
 
-describe('canaryMinutes', () => {
+describe('the setting `canaryMinutes`', () => {
   const idOf = (start: string, type: string) =>
     resourcesOf(template).find(([id, { Type }]) => Type === type && id.startsWith(start))?.[0] ?? '';
 
-  test('makes each queue invoke an alias, which CodeDeploy moves, and moves back on an alarm', () => {
+  test('makes each queue invoke an alias, which CodeDeploy moves to a new version, and back if an alarm goes off', () => {
     template.resourceCountIs('AWS::CodeDeploy::DeploymentGroup', 2);
     template.allResourcesProperties('AWS::CodeDeploy::DeploymentGroup', {
       DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent10Minutes',
@@ -121,7 +121,7 @@ describe('canaryMinutes', () => {
     });
   });
 
-  test('handles the messages of the queue of texts in the same way', () => {
+  test('does the same for the queue of texts', () => {
     const template = templateOf({ ...within, textsQueue: true });
 
     template.resourceCountIs('AWS::CodeDeploy::DeploymentGroup', 3);
@@ -129,7 +129,7 @@ describe('canaryMinutes', () => {
       expect(JSON.stringify(FunctionName)).toContain('":live"');
   });
 
-  test('does not affect the alias of snapshots: a run ends on the version that it began on', () => {
+  test('does not affect the alias of snapshots, because a run ends on the version that it began on', () => {
     const alias = idOf('SnapshotsLive', 'AWS::Lambda::Alias');
 
     expect(template.toJSON().Resources[alias]).not.toHaveProperty('UpdatePolicy');
@@ -148,7 +148,7 @@ test('an existing table is used by its name', () => {
     expect(Environment.Variables.SYNC_TABLE).toBe('their-table');
 });
 
-test('the construct takes the same names and ids', () => {
+test('the construct accepts the same names and ids as cdk.json', () => {
   const { account: _, region: __, ...settings } = readConfig({ instances: [within] })[0] ?? within;
   const stack = new Stack(appOf(minimal), 'theirs', {
     env: { account: '111122223333', region: 'eu-central-1' },

@@ -35,7 +35,7 @@ const excessive = {
   schedules: many(30, (index) => ({ ...filesInto(`p${index}`), filesets: many(1_000, uuidOf) })),
 };
 
-describe('synth stops if a limit of AWS is exceeded', () => {
+describe('synth stops', () => {
   const report = faultOf(appOf(excessive));
 
   test.each([
@@ -52,20 +52,20 @@ describe('synth stops if a limit of AWS is exceeded', () => {
     ['20480 bytes of bucket policy', 'configure fewer readers'],
     ['50 tags', 'configure fewer tags'],
     ['1048576 bytes of template', 'move some of the schedules and event rules to a second instance'],
-  ])('(at most %s)', (limit, remedy) => {
+  ])('if a stack exceeds this limit of AWS: %s', (limit, remedy) => {
     const [, after = ''] = report.split(`ERROR expected at most ${limit}, got `);
 
     expect(after.split('Suggested fix: ')[1]).toContain(remedy);
   });
 
-  test('or if a stack has more than 500 resources', () => {
+  test('if a stack has more than 500 resources', () => {
     expect(faultOf(appOf({ ...minimal, schedules: many(220, (index) => filesInto(`p${index}`)) }))).toMatch(
       /Number of resources in stack 'platform-sync-least': \d+ is greater than allowed maximum of 500/,
     );
   });
 });
 
-test('the largest configuration works: thirty event rules need one statement in the policy of each queue', () => {
+test('the largest configuration is within the limits: the policy of each queue has one statement for thirty event rules', () => {
   const eventRules = many(30, (index) => ({ ...rule, name: `rule-${index}` }));
 
   const policies = resourcesOf(templateOf({ ...minimal, eventRules })).flatMap(([id, resource]) =>

@@ -160,7 +160,7 @@ const faults = () =>
     .map((line) => line.slice(0, 600))
     .join('\n');
 
-test('each source is published over four slices or more, while its open part is replaced at least ten times', {
+test('each source is published although its run needs four slices or more and replaces its open part ten times or more', {
   timeout: 400_000,
 }, async () => {
   const all = await takeAll('first');

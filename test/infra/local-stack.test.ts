@@ -15,7 +15,7 @@ test('the gateway refuses a request that is not signed, or is for an unknown ser
   expect(gateway.requests).toEqual([]);
 });
 
-test('an execution continues after a step that must be retried, and accepts a token only once', async () => {
+test('an execution continues after a step that must be retried, and accepts each checkpoint token only once', async () => {
   await using executions = await startExecutions();
   const seen: object[] = [];
   const checkpoint = async (token: unknown, update: object) => {
@@ -73,7 +73,7 @@ test('an execution is invoked again after a crash, and its waits take as long as
   expect(slept).toEqual([expect.toSatisfy((ms: number) => ms > 50_000 && ms <= 60_000)]);
 });
 
-test('an execution whose invocations crash without storing anything, or fail, is not invoked forever', async () => {
+test('an execution is not invoked forever if its invocations fail, or crash without storing anything', async () => {
   await using executions = await startExecutions();
   let invocations = 0;
   const failing = (error: Error) =>

@@ -227,7 +227,7 @@ describe('people may do everything that their commands need:', () => {
     expect(await run(policies, line)).toMatchObject({ code: 3, refused: [] });
   });
 
-  test('the queue for code functions admits the same commands as the other queue', async () => {
+  test('the same commands for the queue of code functions as for the queue of all jobs', async () => {
     const job = '{"version":1,"type":"snapshot","source":"calculations","id":"other"}';
 
     expect(await run(SUBMITTER, 'submit -', job, 'FunctionsQueueUrl')).toMatchObject({
@@ -286,7 +286,7 @@ describe('people may do everything that their commands need:', () => {
     });
   });
 
-  test('and every command of the pages was tried', () => {
+  test('so every command in the docs was tried', () => {
     const given = PAGES.flatMap((page) =>
       [...textOf(page).matchAll(/platform-sync ([a-z][\w -]*)/g)].map(([, line = '']) => commandIn(line)),
     ).filter((path) => path !== '' && !(path in OTHERS));
@@ -296,7 +296,7 @@ describe('people may do everything that their commands need:', () => {
   });
 });
 
-describe('people may do no more', () => {
+describe('people may not use other commands:', () => {
   test.each([
     [SUBMITTER, 'jobs', 'dynamodb:Scan'],
     [SUBMITTER, 'runs', 's3:'],

@@ -17,7 +17,7 @@ const linesOf = (name: string): readonly string[] =>
     .map(lineOf)
     .sort();
 
-describe('people may do no more than their commands:', () => {
+describe('people may do no more than their commands need:', () => {
   test('readers', () => {
     expect(linesOf('Reader')).toMatchInlineSnapshot(`
       [
@@ -85,7 +85,7 @@ describe('readers in other accounts', () => {
       resourcesOf(templateOf(instance)).filter(([, { Type }]) => Type === 'AWS::S3::BucketPolicy'),
     );
 
-  test('may decrypt with a key of the app, through S3 only', () => {
+  test('may use a key of the app to decrypt, through S3 only', () => {
     const stack = new Stack(appOf(minimal), 'theirs');
     new PlatformSync(stack, 'Sync', {
       ...minimal,

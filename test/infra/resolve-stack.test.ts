@@ -42,13 +42,13 @@ test('an error of the minified bundle is logged with its type, and its stack lea
   expect(text).not.toMatch(/\.mjs:\d/);
 });
 
-test('stack frames of files that the bundle does not have are unchanged, and are named', () => {
+test('stack frames are unchanged if the bundle does not have their files, and these files are named', () => {
   const frame = 'at e (/var/task/chunk-OLD.mjs:1:2)';
 
   expect(resolveStack(frame, 'split-texts')).toEqual({ text: frame, unknown: ['chunk-OLD.mjs'] });
 });
 
-test('the source maps belong to the deployed files, are not deployed, and do not depend on the folder', () => {
+test('source maps match the deployed files, are not deployed themselves, and do not depend on the folder of the build', () => {
   const code = bundleOf('split-texts');
   const maps = mapsOf('split-texts');
 

@@ -76,7 +76,7 @@ describe('a scheduled function', () => {
     expect(message?.to).toBe('JobsQueue');
   });
 
-  test('is checked for missing jobs every hour, by its name', () => {
+  test('is in the hourly check for missing jobs, by its name', () => {
     const [input] = resourcesOf(templateOf({ ...minimal, functions: [sums] }))
       .filter(([id]) => id.startsWith('ExpectedSnapshotsHourly'))
       .map(([, { Properties }]) => (Properties['Target'] as Target).Input);
@@ -172,7 +172,7 @@ describe('a fault of a scheduled function is reported with its name:', () => {
       'functions.0 (sums).functionName: expected a value that allow lists (add it there), got "addNumbers"',
     ],
     [{ functions: ['addNumbers'], packages: [packageId] }, undefined],
-  ])('a function that %j does not allow', (allow, fault) => {
+  ])('a function that `allow` excludes, but none that it includes: %j', (allow, fault) => {
     expect(faultsIn({ functions: [sums], allow })).toEqual(fault === undefined ? [] : [fault]);
   });
 

@@ -81,7 +81,7 @@ test('the table is billed per request, is encrypted, has point-in-time recovery,
   });
 });
 
-test('no lifecycle rule expires the newest run, which has no tag', () => {
+test('no lifecycle rule deletes the newest run, because it has no tag', () => {
   const [{ LifecycleConfiguration: lifecycle } = {}] = propertiesOf(large, 'AWS::S3::Bucket').filter(
     ({ VersioningConfiguration: versioning }) => versioning !== undefined,
   );
@@ -134,7 +134,7 @@ describe('the token in a parameter', () => {
     ['its ARN', arn, arn],
     ['its name', '/acme/token', PLACE],
   ])(
-    'is named by %s, is read by what calls the platform, and no secret is paid for',
+    'is named by %s and read by the functions that call the platform, and no secret is created',
     (_, tokenParameter, place) => {
       const template = templateOf({ ...own, tokenParameter });
 
@@ -163,22 +163,25 @@ describe('the token in a parameter', () => {
   test.each([
     ['a secret', { tokenSecretArn }, { 'kms:EncryptionContext:SecretARN': tokenSecretArn }],
     ['a parameter', { ...own, tokenParameter: arn }, { 'kms:EncryptionContext:PARAMETER_ARN': arn }],
-  ])('(or in %s) may be encrypted with a key, which functions use for it only', (_, place, context) => {
-    const tokenKeyArn = 'arn:aws:kms:eu-central-1:111122223333:key/0b9e4d5e-7d53-4c0d-9d4a-0d8c7f3f1a11';
+  ])(
+    'may be encrypted with a key, which functions use for the token only, as for a token in %s',
+    (_, place, context) => {
+      const tokenKeyArn = 'arn:aws:kms:eu-central-1:111122223333:key/0b9e4d5e-7d53-4c0d-9d4a-0d8c7f3f1a11';
 
-    templateOf({ ...full, ...place, tokenKeyArn }).hasResourceProperties('AWS::IAM::Policy', {
-      PolicyDocument: {
-        Statement: Match.arrayWith([
-          {
-            Effect: 'Allow',
-            Action: 'kms:Decrypt',
-            Resource: tokenKeyArn,
-            Condition: { StringEquals: context },
-          },
-        ]),
-      },
-    });
-  });
+      templateOf({ ...full, ...place, tokenKeyArn }).hasResourceProperties('AWS::IAM::Policy', {
+        PolicyDocument: {
+          Statement: Match.arrayWith([
+            {
+              Effect: 'Allow',
+              Action: 'kms:Decrypt',
+              Resource: tokenKeyArn,
+              Condition: { StringEquals: context },
+            },
+          ]),
+        },
+      });
+    },
+  );
 });
 
 test('synth warns of alarms that notify no one', () => {
@@ -213,7 +216,7 @@ describe('jobs', () => {
     });
   });
 
-  test('have the time that a code function may take, plus the time for the response', () => {
+  test('get the time that a code function may take, plus the time for the response', () => {
     expect(jobTimes.codeFunctionMs).toBe(runFunction.timeoutMs);
     for (const { Description, Timeout } of propertiesOf(small, 'AWS::Lambda::Function'))
       if (String(Description).startsWith('Runs jobs'))
@@ -229,7 +232,7 @@ describe('jobs', () => {
     ]);
   });
 
-  test('run in as many processes as rate and latency require, at least 2, and no function has reserved concurrency', () => {
+  test('run in as many processes as rate and latency require, at least 2, without reserved concurrency', () => {
     const concurrency = (template: typeof small) =>
       propertiesOf(template, 'AWS::Lambda::EventSourceMapping').map(({ ScalingConfig }) => ScalingConfig);
 
@@ -326,7 +329,7 @@ describe('an instance has', () => {
   });
 });
 
-test('the dead letters of jobs are separate from all others: only they return to their queue', () => {
+test('the dead letters of jobs are separate from all others, because only they return to their queue', () => {
   const queues = propertiesOf(large, 'AWS::SQS::Queue').map(({ RedrivePolicy }) =>
     JSON.stringify(RedrivePolicy ?? ''),
   );
@@ -383,7 +386,7 @@ describe('snapshots', () => {
     });
   });
 
-  test('are queued at their times, to the minute, one job a night', () => {
+  test('are queued exactly at their times, one job a night', () => {
     large.hasResourceProperties('AWS::Scheduler::Schedule', {
       ScheduleExpression: 'cron(0 2 * * ? *)',
       ScheduleExpressionTimezone: 'Europe/Berlin',
@@ -414,7 +417,7 @@ describe('snapshots', () => {
   });
 });
 
-test('the outputs that `env --stack` reads as settings are those of an instance, each once', () => {
+test('the outputs of the stack that `env --stack` reads are exactly the settings of an instance, each once', () => {
   const outputs = Object.values<{ readonly Description?: string }>(large.findOutputs('*'));
   const names = outputs.flatMap(({ Description = '' }) =>
     /^[A-Z_]+$/.test(Description) ? [Description] : [],
@@ -465,7 +468,7 @@ describe('the network', () => {
   });
 });
 
-test('digests of a place go to those who are notified of all alarms, and only if the place asks for them', () => {
+test('digests of a place go to the recipients of all alarms, and only if the place asks for them', () => {
   const [[id] = []] = resourcesOf(large).filter(([, { Type }]) => Type === 'AWS::SNS::Topic');
   const given = 'arn:aws:sns:eu-central-1:111122223333:alarms';
   const looks = propertiesOf(large, 'AWS::Scheduler::Schedule').flatMap(({ ScheduleExpression, Target }) =>
@@ -624,7 +627,7 @@ describe('the rights of functions:', () => {
     ).toEqual([['update-formula', 'score'], ['update-formula']]);
   });
 
-  test('other services may act for this account only', () => {
+  test('other AWS services may act for this account only', () => {
     const statements = resourcesOf(large).flatMap(([id, { Type, Properties }]) => {
       const document = Properties['PolicyDocument'] ?? Properties['AssumeRolePolicyDocument'];
       const { Statement = [] } = (document ?? {}) as { Statement?: { Principal?: { Service?: string } }[] };
@@ -641,7 +644,7 @@ describe('the rights of functions:', () => {
     expect(anyAccount).toEqual([]);
   });
 
-  test('a query that would read more than 100 GB is stopped, and schedules are in a group of their own', () => {
+  test('a query that would read more than 100 GB is stopped, and schedules are in a separate group', () => {
     small.hasResourceProperties('AWS::Athena::WorkGroup', {
       WorkGroupConfiguration: { BytesScannedCutoffPerQuery: 100_000_000_000 },
     });
@@ -664,7 +667,7 @@ describe.each([
   };
   const readers = [`arn:${partition}:iam::777788889999:role/analysts`];
 
-  test('no ARN has another partition, and the links go to the console of this one', () => {
+  test('every ARN has the partition of the region, and every link goes to the console of that partition', () => {
     const text = JSON.stringify(templateOf({ ...home, alarms, readers }).toJSON());
 
     expect(text.match(/arn:aws:[^"]*/g) ?? []).toEqual([]);

@@ -100,7 +100,7 @@ test('no role may do more than it uses', () => {
 
 const large = templateOf(full);
 
-test('with a fixed address, functions may be connected to the network, and its traffic is logged', () => {
+test('with a fixed address, functions may join the network, and its traffic is logged', () => {
   const added = linesOf(large).filter((line) => / (ec2:|logs:Desc)/.test(line));
 
   expect(added).toMatchInlineSnapshot(`

@@ -91,7 +91,7 @@ describe('npx cdk synth', { timeout: 240_000 }, () => {
   });
 });
 
-test('several instances are several stacks of one app', () => {
+test('several instances become several stacks of one app', () => {
   const { stacks } = appOf(full, minimal).synth();
 
   expect(stacks.map(({ stackName }) => stackName).sort()).toEqual([

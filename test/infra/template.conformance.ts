@@ -118,15 +118,18 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test.each(Object.keys(configurations))('%s has no errors, and only the accepted warnings', (name) => {
-  const found = findings.filter(({ Filename }) => Filename === fileOf(name));
+test.each(Object.keys(configurations))(
+  'the template of %s has no errors, and only the accepted warnings',
+  (name) => {
+    const found = findings.filter(({ Filename }) => Filename === fileOf(name));
 
-  expect(
-    found
-      .filter((finding) => !isAccepted(finding))
-      .map(({ Rule, Location, Message }) => `${Rule.Id} ${Location.Path.join('.')}: ${Message}`),
-  ).toEqual([]);
-});
+    expect(
+      found
+        .filter((finding) => !isAccepted(finding))
+        .map(({ Rule, Location, Message }) => `${Rule.Id} ${Location.Path.join('.')}: ${Message}`),
+    ).toEqual([]);
+  },
+);
 
 test('each accepted warning still appears', () => {
   expect(new Set(findings.map(({ Rule }) => Rule.Id))).toEqual(new Set(Object.keys(accepted)));

@@ -183,7 +183,7 @@ function refusing(path: string): object {
 const NOT_HERE = ['account', 'region', 'schedules.drill'];
 
 test.each(fields.filter(({ path, takes }) => !takes && !NOT_HERE.includes(path)))(
-  '$path must be known at synth, since resources depend on it: a token is refused, and the fault says so',
+  '$path must be known at synth, because resources depend on it: a CDK token is refused, and the fault says so',
   ({ path }) => {
     expect(() => templateWith(() => refusing(path), false)).toThrow(
       /expected .*, got (a value that is known only at deployment|\["\$\{Token)/,
@@ -191,8 +191,8 @@ test.each(fields.filter(({ path, takes }) => !takes && !NOT_HERE.includes(path))
   },
 );
 
-describe('a token', () => {
-  test('for a parameter’s name may begin with a slash or not: functions may read both forms, and find its ARN', () => {
+describe('a CDK token', () => {
+  test('for the name of a parameter may have a slash at its start or not: functions may read both forms, and find the ARN', () => {
     const template = templateWith((stack) => ({
       tokenParameter: new CfnParameter(stack, 'Name').valueAsString,
     }));
@@ -213,7 +213,7 @@ describe('a token', () => {
     });
   });
 
-  test('for an origin opens its port, which may be 443, to everywhere', () => {
+  test('for an origin lets functions connect to its port (default: 443) at any address', () => {
     const template = templateWith(() => ({ baseUrl: later('origin'), fixedAddress: true }));
 
     const host = { 'Fn::Select': [2, { 'Fn::Split': ['/', { 'Fn::ImportValue': 'origin' }] }] };
@@ -225,7 +225,7 @@ describe('a token', () => {
     for (const each of opened) expect(each).toMatchObject({ FromPort, ToPort: FromPort });
   });
 
-  test('for a reader is an account or a role, as IAM accepts both in the same position', () => {
+  test('for a reader may be an account or a role, because IAM accepts both in the same position', () => {
     const template = templateWith((stack) => ({
       readers: new CfnParameter(stack, 'Readers', { type: 'CommaDelimitedList' }).valueAsList,
     }));
@@ -236,7 +236,7 @@ describe('a token', () => {
     expect(principals).toContainEqual({ AWS: { Ref: 'Readers' } });
   });
 
-  test('for a bucket of another stack is that bucket, in each policy too', () => {
+  test('for a bucket of another stack stands for that bucket, even in each policy', () => {
     const template = templateWith(
       (_, app) => ({
         bucket: new Bucket(new Stack(app, 'other'), 'Theirs').bucketName,

@@ -22,7 +22,7 @@ function* membersIn(declarations: string): Generator<readonly [name: string, has
   }
 }
 
-test('each prop of the construct is documented in the declarations, at any depth', () => {
+test('each prop of the construct has a docstring in the declarations, at any depth', () => {
   const argv = [TSC, '-p', 'build', '--outDir', dist, '--emitDeclarationOnly'];
   const { status, stdout } = spawnSync(process.execPath, argv, { encoding: 'utf8' });
   const schemas = readFileSync(join(dist, 'infra', 'config-schema.d.ts'), 'utf8');

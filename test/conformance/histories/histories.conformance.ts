@@ -38,7 +38,7 @@ type Verdict = {
 };
 
 test(
-  `${BATCHES * BATCH} histories with lost and late requests, wrong clocks and killed processes are valid for single rows`,
+  `${BATCHES * BATCH} histories of requests to single rows are valid, although requests are lost or late, clocks wrong and processes killed`,
   async () => {
     for (let batch = 0; batch < BATCHES; batch += 1) {
       const { violations, undecided, histories, operations } = await judged({ seed: 1_000 * (batch + 1) });

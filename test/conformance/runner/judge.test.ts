@@ -53,6 +53,6 @@ test.for([
     { failed: 1, complaints: ['x.test.ts: broken outside its tests'] },
   ],
   ['has no tests', report(), [], { failed: 1, complaints: ['no test ran'] }],
-] as const)('a run that %s is judged correctly', ([, given, known, verdict]) => {
+] as const)('a run of the conformance tests that %s is judged correctly', ([, given, known, verdict]) => {
   expect(judge(given, known)).toMatchObject(verdict);
 });

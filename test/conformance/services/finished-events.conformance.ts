@@ -27,7 +27,7 @@ test('each job that ended causes one event, which names its result', async () =>
     expect(await jobs.readJson(result)).toMatchObject({ id, status });
 });
 
-test('an event rule may filter by the status', async () => {
+test('an event rule may filter these events by the status of the job', async () => {
   await using jobs = await startJobs();
   using bus = await startBus({ source: ['platform-sync'], detail: { status: ['failed'] } });
 

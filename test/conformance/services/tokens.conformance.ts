@@ -61,7 +61,7 @@ describe.each(Object.entries(places))('the token in a %s', (kind, { open, create
     expect(await open(arn).read()).toBe('the-token');
   });
 
-  test('is read again after a refusal, and not before', async () => {
+  test('is read again once the platform has refused it, and not before', async () => {
     const { id } = await create('old');
     const token = open(id);
     await token.read();
@@ -73,7 +73,7 @@ describe.each(Object.entries(places))('the token in a %s', (kind, { open, create
     expect([cached, mayHelp, await token.read()]).toEqual(['old', true, 'new']);
   });
 
-  test('is named if it is missing', async () => {
+  test('is named in the error if it is missing', async () => {
     const [name, error] = missing;
 
     await expect(open(name).read()).rejects.toMatchObject({

@@ -246,7 +246,7 @@ test('MiniStack refuses the resources that are removed from the template', async
   }
 }, 60_000);
 
-describe.concurrent('with only the stack and the platform', () => {
+describe.concurrent('with nothing but the deployed stack and the platform', () => {
   test('a job on the queue has a result', { timeout: 120_000 }, async () => {
     const { status, response } = await timed('job', async () => {
       await send({ type: 'run-function', id: 'adds', ...sums, inputVariables: { first: 2, second: 3 } });
@@ -314,7 +314,7 @@ describe.concurrent('with only the stack and the platform', () => {
   });
 });
 
-test('an update during a run leaves the run on its version, and starts the next run on the new one', async () => {
+test('an update of the stack during a run leaves that run on its version, and the next run starts on the new one', async () => {
   const configuration = async () => {
     const { FunctionVersion = '' } = await lambda.send(
       new GetAliasCommand({ FunctionName: snapshotFunction(), Name: 'live' }),

@@ -13,7 +13,7 @@ test('every file of a suite exists, and every file for an engine is in a suite',
   expect(globSync('test/**/*.conformance.ts').filter((file) => !files.includes(file))).toEqual([]);
 });
 
-test('every known difference belongs to a run', () => {
+test('every known difference names a suite and an engine that it runs on', () => {
   const runs = new Set(all.map(({ suite, run }) => `${suite} on ${engineOf(run)}`));
 
   expect(knownDifferences.filter(({ suite, engine }) => !runs.has(`${suite} on ${engine}`))).toEqual([]);

@@ -70,11 +70,11 @@ function ourAnswer({ pattern, event }: Pair): Answer {
   return matchesPattern(parsed.pattern, event) ? 'matches' : 'does not match';
 }
 
-test.for(invalidPatterns)('%j is invalid', ([pattern]) => {
+test.for(invalidPatterns)('AWS’s matcher refuses the pattern %j', ([pattern]) => {
   expect(answerOf({ pattern, event: '{}' })).toBe('invalid');
 });
 
-test.each(matchingCases)('%j and %s: %s', (pattern, event, matches) => {
+test.each(matchingCases)('the pattern %j matches the event %s: %s', (pattern, event, matches) => {
   expect(answerOf({ pattern, event })).toBe(matches ? 'matches' : 'does not match');
 });
 
@@ -83,7 +83,7 @@ test.each(ENGINE_FAULTS)('%s', (_, pair) => {
 });
 
 describe('generated patterns and events', () => {
-  test('include enough that are invalid, that match and that do not match', () => {
+  test('include enough invalid, matching and not matching pairs', () => {
     const counted = Object.groupBy(generated, (pair) => answerOf(pair) ?? 'invalid');
 
     expect(counted.matches?.length).toBeGreaterThan(GENERATED / 10);
@@ -91,7 +91,7 @@ describe('generated patterns and events', () => {
     expect(counted.invalid?.length).toBeGreaterThan(GENERATED / 20);
   });
 
-  test('have the same outcome in our matcher and in AWS’s', () => {
+  test('have the same outcome in the matcher of the tests and in AWS’s', () => {
     const differing = generated
       .map((pair) => ({ ...pair, ours: ourAnswer(pair), engine: answerOf(pair) }))
       .filter(({ ours, engine }) => ours !== engine);

@@ -17,29 +17,29 @@ function matches(pattern: unknown, event: string): boolean {
   return matchesPattern(parsed.pattern, event);
 }
 
-describe('an event pattern is invalid:', () => {
-  test.for(invalidPatterns)('%j', ([pattern, ...faults]) => {
+describe('an invalid event pattern', () => {
+  test.for(invalidPatterns)('is refused: %j', ([pattern, ...faults]) => {
     expect(faultsOf(pattern)).toEqual(faults);
   });
 
-  test('and the error reports the value at the path of the fault', () => {
+  test('causes an error that has the path of the fault and the value there', () => {
     expect(parsePattern({ a: ['x', { prefix: 1 }] })).toMatchObject({
       faults: [{ path: ['a', 1, 'prefix'], got: 1 }],
     });
   });
 
   test.each([[[Number.POSITIVE_INFINITY]], [[{ 'anything-but': Number.POSITIVE_INFINITY }]]])(
-    'with a number beyond doubles, which would be deployed as null: %j',
+    'may have a number beyond doubles, which would be deployed as null: %j',
     (a) => {
       expect(faultsOf({ a })).toHaveLength(1);
     },
   );
 
-  test('with an empty name, which AWS’s matcher accepts and does not find', () => {
+  test('may have a field with an empty name, which AWS’s matcher accepts but never finds', () => {
     expect(faultsOf({ a: { '': ['x'] } })).toEqual(['a.: a field with a name']);
   });
 
-  test('with more combinations of branches than EventBridge allows', () => {
+  test('may have more combinations of `$or` branches than EventBridge allows', () => {
     const or = (field: string, branches: number) => ({
       $or: Array.from({ length: branches }, (_, index) => ({ [`${field}${index}`]: [1] })),
     });
@@ -52,15 +52,15 @@ describe('an event pattern is invalid:', () => {
 });
 
 describe('an event', () => {
-  test.each(matchingCases)('%j matches %s: %s', (pattern, event, expected) => {
+  test.each(matchingCases)('is compared with the pattern %j: %s matches: %s', (pattern, event, expected) => {
     expect(matches(pattern, event)).toBe(expected);
   });
 
-  test('with characters beyond 16 bits is compared without regard to case', () => {
+  test('may have characters beyond 16 bits, whose case can be ignored', () => {
     expect(matches({ a: [{ 'equals-ignore-case': '😀𐐀' }] }, '{"a":"😀𐐨"}')).toBe(true);
   });
 
-  test('matches addresses of its own family only', () => {
+  test('with an IP address matches only ranges of the same version, 4 or 6', () => {
     expect(matches({ a: [{ cidr: '::/0' }] }, '{"a":"26.0.0.1"}')).toBe(false);
     expect(matches({ a: [{ cidr: '10.0.0.0/8' }] }, '{"a":"0a00:0001::"}')).toBe(false);
   });

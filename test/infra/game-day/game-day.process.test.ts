@@ -501,11 +501,14 @@ async function withSecret(words: readonly string[], day: Day): Promise<string> {
   return await runAws(words, { ...day.place, environment });
 }
 
-test.each(sections)('$name has an event, and all parts of a runbook section', ({ name, parts, see, fix }) => {
-  expect(parts).toEqual(PARTS);
-  expect([see, fix]).not.toContainEqual([]);
-  expect([events[name]].flat()).not.toContain(undefined);
-});
+test.each(sections)(
+  'the alarm $name has an event that sets it off, and its runbook section has all parts',
+  ({ name, parts, see, fix }) => {
+    expect(parts).toEqual(PARTS);
+    expect([see, fix]).not.toContainEqual([]);
+    expect([events[name]].flat()).not.toContain(undefined);
+  },
+);
 
 const happenings = sections.flatMap((section) =>
   [events[section.name] ?? []].flat().map((event) => ({ ...section, event, what: event.what ?? 'it' })),
@@ -548,7 +551,7 @@ test.each(happenings)(
   180_000,
 );
 
-test('an operation or option that an AWS command does not have is refused', async () => {
+test('an AWS command is refused if its operation or option does not exist', async () => {
   const place = { environment: {}, folder: '.' };
 
   await expect(runAws(['aws', 'sqs', 'read-message'], place)).rejects.toThrow('expected an operation of sqs');

@@ -25,7 +25,7 @@ test('each grant is covered by an existing test, or has a reason why not', () =>
   expect(wrong).toEqual([]);
 });
 
-test('each reason belongs to a grant', () => {
+test('each reason belongs to a grant of the template', () => {
   const given = new Set(rows.map(({ by }) => by));
 
   expect(reasons.filter(({ why }) => !given.has(why))).toEqual([]);

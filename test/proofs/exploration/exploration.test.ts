@@ -16,7 +16,7 @@ import { storyOf } from './story.ts';
 const small = Object.entries(bounds.test) as readonly (readonly [ScenarioName, number])[];
 
 test.for(sampled(2, small))(
-  'no schedule breaks a promise: %s, at most %i faults',
+  'no order of steps breaks a promise in the scenario %s, with at most %i faults',
   { timeout: scaledTimeout(240_000) },
   async ([name, faults]) => {
     const options = { scenario: scenarios[name], faults };
@@ -30,7 +30,7 @@ test.for(sampled(2, small))(
 );
 
 test.for(sampled(3, Object.entries(brokenCopies)))(
-  'the exploration detects: %s',
+  'the exploration detects a planted fault: %s',
   { timeout: scaledTimeout(240_000) },
   async ([, copy]) => {
     const { faults, breaks, only } = copy;
@@ -45,7 +45,7 @@ test.for(sampled(3, Object.entries(brokenCopies)))(
   },
 );
 
-test('a remembered step equals the same step run again', async () => {
+test('a step whose outcome is remembered leads to the same state as if it is run again', async () => {
   const scenario = scenarios['a cancel and a redrive by id'];
   const world = worldOf(scenario);
   for (let walk = 1; walk <= 20; walk += 1) {

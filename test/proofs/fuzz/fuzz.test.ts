@@ -30,7 +30,7 @@ describe.each(fuzzTargets.map(({ name }) => name))('%s', (name) => {
     }
   });
 
-  test('has every property for inputs generated from a fixed seed', async () => {
+  test('keeps every property for inputs that are generated from a fixed seed', async () => {
     const runs = RUNS[target.name] ?? 0;
     const report = await fuzz(target, {
       seed: 1,
@@ -44,7 +44,7 @@ describe.each(fuzzTargets.map(({ name }) => name))('%s', (name) => {
   });
 });
 
-test('a violated property is found, with a minimal input', async () => {
+test('the fuzzer finds a violated property and reduces its input to a minimum', async () => {
   const broken: FuzzTarget = {
     ...targetNamed('messages'),
     async check(input) {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { groupNames, groups } from './groups.ts';
 import { type Mutant, reachesFloor, reachesGoal, reportOf } from './report.ts';
 
-test.each(groupNames)('the group %s names code and tests that exist', (name) => {
+test.each(groupNames)('the group of mutations %s names code and tests that exist', (name) => {
   const { mutate, tests } = groups[name];
 
   for (const glob of [...mutate, ...tests]) expect(globSync(glob), glob).not.toEqual([]);
@@ -19,7 +19,7 @@ const survivedBy = (survived: number) =>
     }),
   );
 
-test('nine in ten mutants of a group must be noticed', () => {
+test('the tests of a group must notice nine in ten of its mutants', () => {
   expect([survivedBy(10), survivedBy(11)].map(reachesGoal)).toEqual([true, false]);
 });
 
@@ -28,7 +28,7 @@ test.each([
   [3, 45],
   [100, 1_090],
 ])(
-  'of a sample of %i hundred mutants, %i may stay unnoticed by chance, but not one more',
+  'of a sample of %i hundred mutants, the tests may miss %i by chance, but not one more',
   (hundreds, most) => {
     const sampleWith = (survived: number) =>
       Array.from({ length: hundreds }, (_, at) => survivedBy(Math.floor((survived + at) / hundreds)));
