@@ -113,7 +113,7 @@ const misnamed = (path: string, source: string): readonly string[] =>
 describe('an import names its file with its extension', () => {
   // Node needs the right extension, while the compiler accepts others too. Biome's rule for this takes half of the time
   // of all its rules.
-  test('in every source', () => {
+  test('in every source file', () => {
     const sources = globSync('{lib,functions,infra,test}/**/*.{ts,tsx,js}');
 
     expect(sources.flatMap((path) => misnamed(path, readFileSync(path, 'utf8')))).toEqual([]);

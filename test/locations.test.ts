@@ -24,9 +24,12 @@ test.each([
   ['darwin', 'Library/Application Support/platform-sync'],
   ['win32', 'AppData/Local/platform-sync'],
   ['linux', '.local/state/platform-sync'],
-] as const)('files of this user and host are where %s says', (platform, folder) => {
-  expect(stateFolder({}, platform)).toBe(join(homedir(), folder));
-});
+] as const)(
+  'the files of this user on this host are in the folder that %s prescribes',
+  (platform, folder) => {
+    expect(stateFolder({}, platform)).toBe(join(homedir(), folder));
+  },
+);
 
 const IN_STORE = `sqlite:${join('/data', '.store/jobs.db')}`;
 const [SQS, DEAD] = [
@@ -77,7 +80,7 @@ test.each([
   [{ SYNC_STORE: 's3://bucket', SYNC_QUEUE_URL: SQS }, 0],
   [{ SYNC_STORE: '/data' }, 0],
   [{}, 0],
-])('%j causes a warning that others may use the store without the table: %i', (given, count) => {
+])('whether %j causes a warning that others may use the store without the table: %i', (given, count) => {
   const warnings: string[] = [];
 
   warnOfUnsharedTable(given, (text) => warnings.push(text));

@@ -93,7 +93,7 @@ test('every error class sets the name of its errors, since a bundle renames clas
   ).toEqual([]);
 });
 
-test('a line about a lasting failure names the part for alarms, at any level that is written', () => {
+test('a log line about a lasting failure names, for the alarms, the service that failed, whatever the level', () => {
   const denied = new StoreError('put a', { kind: 'denied', code: 'AccessDenied' });
   const cause = new Error('stopped', { cause: denied });
 

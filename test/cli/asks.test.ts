@@ -22,7 +22,7 @@ async function pruneAt(typed: string) {
   return { ...(await ended), screen, removed: before - store.objects.size };
 }
 
-test('the answer yes removes what was listed', async () => {
+test('prune deletes the listed runs if the answer is yes', async () => {
   const { code, err, screen, removed } = await pruneAt('yes\n');
 
   expect(code).toBe(0);
@@ -35,7 +35,7 @@ test.each([
   ['\n', 1, 'nothing was removed'],
   ['no\n', 1, 'nothing was removed'],
   ['Ctrl-C', 130, 'interrupted: stopped as requested'],
-])('the answer %j removes nothing, and exits %i', async (typed, expected, words) => {
+])('prune deletes nothing if the answer is %j, and exits %i', async (typed, expected, words) => {
   const { code, err, removed } = await pruneAt(typed);
 
   expect({ code, removed }).toEqual({ code: expected, removed: 0 });

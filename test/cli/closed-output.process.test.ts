@@ -28,8 +28,8 @@ test.each(sampled(2, COMMANDS))('%j exits without an error if nothing reads its 
   expect(await stderr).not.toMatch(/EPIPE|at |Error/);
 });
 
-describe.runIf(process.platform === 'linux')('a full disk for standard output', () => {
-  test.each(sampled(2, COMMANDS))('causes one line and exit code 1: %j', async (argv) => {
+describe.runIf(process.platform === 'linux')('standard output to a full disk', () => {
+  test.each(sampled(2, COMMANDS))('causes one line of error and exit code 1: %j', async (argv) => {
     const { code, stderr } = await runInto('/dev/full', argv, { SYNC_STORE: folder.path });
 
     expect(code).toBe(1);
@@ -76,7 +76,7 @@ describe('a worker', () => {
     expect(await executionsIn(jobs)).toBeLessThan(12);
   });
 
-  test('does the same if its terminal is closed, whether the shell or the kernel reports it', async () => {
+  test('finishes calls in flight, and requeues the other jobs, if its terminal is closed, even if it gets SIGHUP twice', async () => {
     await using jobs = await startJobs({ latencyMs: 1_500 });
     const child = await startWorker(jobs);
     const stderr = text(child.stderr);

@@ -31,28 +31,25 @@ test('sandbox prints the settings for it, a snapshot works with them, and Ctrl-C
 test.each([
   ['before', (flags: readonly string[]) => [...flags, 'runs']],
   ['after', (flags: readonly string[]) => ['runs', ...flags]],
-])(
-  'the option of a settings file may stand %s the command, although Node has the same option',
-  async (_, argv) => {
-    const file = join(folder.path, 'acme.env');
-    await writeFile(file, `SYNC_STORE="${folder.path}"\n`);
+])('--env-file, which Node has too, may stand %s the command', async (_, argv) => {
+  const file = join(folder.path, 'acme.env');
+  await writeFile(file, `SYNC_STORE="${folder.path}"\n`);
 
-    const found = spawnCommand(argv(['--env-file', file]));
-    const missing = spawnCommand(argv(['--env-file', `${file}.none`]));
-    const [printed, stderr, [code], [other]] = await Promise.all([
-      text(found.stdout),
-      text(missing.stderr),
-      once(found, 'exit'),
-      once(missing, 'exit'),
-    ]);
+  const found = spawnCommand(argv(['--env-file', file]));
+  const missing = spawnCommand(argv(['--env-file', `${file}.none`]));
+  const [printed, stderr, [code], [other]] = await Promise.all([
+    text(found.stdout),
+    text(missing.stderr),
+    once(found, 'exit'),
+    once(missing, 'exit'),
+  ]);
 
-    expect(printed).toContain(`nothing has been published in ${folder.path}`);
-    expect(code).toBe(0);
-    // If the file is missing, Node itself exits, with code 9, before the command starts.
-    expect(stderr).toContain('acme.env.none: not found');
-    expect(other).toBe(9);
-  },
-);
+  expect(printed).toContain(`nothing has been published in ${folder.path}`);
+  expect(code).toBe(0);
+  // If the file is missing, Node itself exits, with code 9, before the command starts.
+  expect(stderr).toContain('acme.env.none: not found');
+  expect(other).toBe(9);
+});
 
 test('an older Node exits 2 and says what to do', async () => {
   const script =

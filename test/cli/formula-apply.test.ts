@@ -98,7 +98,7 @@ describe('formula apply', () => {
     expect(named.code).toBe(0);
   });
 
-  test('knows the formula that our own update set', async () => {
+  test('knows the formula that an earlier formula apply set', async () => {
     const { file, ids } = await firstTwo();
     await run('formula', 'apply', file, '--name', 'may');
     const later = await csv(['id', 'expression'], [ids[0] ?? '', '3']);

@@ -74,7 +74,7 @@ describe.each(Object.entries(writers))('%s', (name, prepare) => {
     expect(sandbox.counts().formulaUpdates).toEqual({ [id]: 1 });
   });
 
-  test('replaces a formula that we set', async () => {
+  test('replaces a formula that platform-sync set', async () => {
     await run(['formula', 'set', id, '-', '--force'], '1');
     const { argv } = await prepare();
 
@@ -86,7 +86,7 @@ describe.each(Object.entries(writers))('%s', (name, prepare) => {
   });
 });
 
-test('an assistant’s submit refuses it too, and names what a person can do', async () => {
+test('submit by an assistant also refuses an update that cannot be undone, and prints the command for the user to run', async () => {
   const settings = withDefaultLocations(settingsOf(sandbox, folder.path));
   const submission = createSubmission(createFakeTerminal(settings).terminal);
 
@@ -100,7 +100,7 @@ test('an assistant’s submit refuses it too, and names what a person can do', a
   expect(known).toEqual([{ id: 'f', text: job() }]);
 });
 
-test('jobs that set no formula need no store for this check', async () => {
+test('submit --dry-run needs no store if no job sets a formula, since there is nothing to undo', async () => {
   const score = { version: 1, type: 'score', id: 'a', texts: [{ id: '1', text: 'fine' }] };
   const store = await fileOf('no-folder', '');
 
@@ -115,7 +115,7 @@ describe('formula apply', () => {
     return run(['formula', 'apply', file, '--name', 'may', ...flags]);
   };
 
-  test('refuses a `was` that our own log contradicts, and prints both formulas', async () => {
+  test('refuses a `was` that contradicts the formula log, and prints both formulas', async () => {
     await run(['formula', 'set', id, '-', '--force'], 'SUM(1)');
 
     const dry = await apply('MAX(1)', '--dry-run');

@@ -59,7 +59,7 @@ describe('formula import', () => {
     });
   });
 
-  test('imports once what the function of a job returned, or says why it cannot', async () => {
+  test('imports the formulas that the function of a job returned, once, or says why it cannot', async () => {
     const [packageId, packageVersion] = ['b0a94e17-52c3-4d8f-a6e1-07d3f9c2b856', '1.0.0'];
     const job = (id: string, functionName: string, inputVariables = {}) =>
       JSON.stringify({
@@ -140,7 +140,7 @@ describe('formula import', () => {
     expect(err).toContain('calculation 7 has another formula on line 1; neither is imported');
   });
 
-  test('shows formulas in SQL under the names of their records, or otherwise under those of the list', async () => {
+  test('gives a formula in SQL the name that its calculation has in the snapshot, or, without a snapshot, the name in the list', async () => {
     const [id] = Array.from(sandbox.calculations(), (text) => /"id":(\d+)/.exec(text)?.[1] ?? '');
     const name = /"name":"((?:[^"\\]|\\.)*)"/.exec([...sandbox.calculations()][0] ?? '')?.[1];
     const file = join(folder.path, 'list.csv');

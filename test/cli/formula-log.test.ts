@@ -49,7 +49,7 @@ test('a second formula set prints the command that restores the first formula, a
   expect(first.err).not.toContain('to go back');
 });
 
-test('formula set --dry-run shows the current formula, if we set it, and the new one, and changes nothing', async () => {
+test('formula set --dry-run shows the formula that platform-sync set last, and the new one, and changes nothing', async () => {
   await set('MAX(`Amount`)');
 
   const people = await run(['formula', 'set', id, '-', '--dry-run'], { input: 'SUM(`Amount`)' });
@@ -70,7 +70,7 @@ test('formula set --dry-run shows the current formula, if we set it, and the new
   expect(sandbox.counts().formulaUpdates).toEqual({ [id]: 1 });
 });
 
-test('formula log lists the updates, newest last, and says that the formula before them cannot be recovered', async () => {
+test('formula log lists the updates, newest last, and says that the formula before the first update cannot be recovered', async () => {
   await set('MAX(`Amount`)');
   await set('SUM(`Amount`)\n  / 2');
 
@@ -123,7 +123,7 @@ test('formula log --at with an unknown time lists the known times, and exits 2',
   );
 });
 
-test('formula log removes what could move the cursor', async () => {
+test('formula log removes control characters that could move the cursor', async () => {
   const response = '{"expression":"MAX(`\\u001b[2J`)","status":"\\u202eVALID"}';
   const entry = { calculationId: id, finishedAtMs: 0, response };
   await storeFormula(createDirectoryStore(folder.path), entry);

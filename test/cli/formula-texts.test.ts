@@ -215,7 +215,7 @@ describe('formula rename-column', () => {
     expect(await rename(...names)).toMatchObject({ code: 2, err: expect.stringMatching(message) });
   });
 
-  test('accepts an imported formula as the previous one, so that it can be undone, unless we set another since', async () => {
+  test('accepts an imported formula as the one to restore, unless platform-sync has set another since', async () => {
     await imported(['SUM(`a`)']);
     await writeFile(at('changes.csv'), `id,expression,was\n${ids[0]},SUM(1),SUM(2)\n`);
     const other = await run('formula', 'apply', at('changes.csv'), '--name', 'x');

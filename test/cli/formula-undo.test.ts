@@ -92,7 +92,7 @@ test('undo of an update whose worker was killed after it was sent says that the 
   });
 });
 
-test('undo skips a formula whose times show that the platform has not changed it since our previous update', async () => {
+test('undo skips an update if the calculation’s times show that the platform never executed it', async () => {
   await using it = await start({ 2: 'reset-before' });
   await it.run('formula', 'apply', it.file, '--name', 'april');
   await writeFile(it.file, `id,expression,was\n${it.id},2,1\n`);
@@ -173,7 +173,7 @@ test('undo does not confuse this update with an earlier one that set an equal fo
   expect(undone.err).toContain('it is unknown whether its formula was set');
 });
 
-test('undo reverts a formula that was set again, each time with a job of its own', async () => {
+test('undo reverts a formula again whenever it was set again, each time with a new job', async () => {
   await using it = await start();
   await it.apply();
   const flags = ['--even-if-changed', it.id] as const;

@@ -169,7 +169,7 @@ test.for([
   expect((await command(['runs', 'calculations'], settings)).code).toBe(0);
 });
 
-test('a function whose response arrives when the disk is full gets its outcome, and is sent once', {
+test('a code function whose response arrives when the disk is full is sent once, and its outcome is recorded', {
   timeout: 60_000,
 }, async ({ skip }) => {
   skip(!isMounted, 'no right to mount a file system');

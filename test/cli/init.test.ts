@@ -71,7 +71,7 @@ describe('init', () => {
     expect(screen).not.toContain('sandbox-token');
   });
 
-  test('asks again, and for the header too, if the platform refuses the token', async () => {
+  test('asks again for the token, and also for its header, if the platform refuses the token', async () => {
     const { ended, err } = await answering([
       ['Address', `${sandbox.url}\n`],
       ['token', 'wrong-token\n'],

@@ -133,7 +133,7 @@ describe('Ctrl-C', () => {
     expect(lines).toEqual([...sandbox.calculations()]);
   });
 
-  test('counts once, even if npm forwards it as well', async () => {
+  test('counts as a single Ctrl-C, even if npm forwards it as well', async () => {
     await using sandbox = await startPlatform({ calculations: 2_000, pageCap: 250, latencyMs: 150 });
     const child = platformSync(['snapshot', 'calculations'], sandbox);
     const stderr = text(child.stderr);

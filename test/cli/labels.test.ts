@@ -40,7 +40,7 @@ const LABELLED = [
   ',neutral,positive',
 ];
 
-test('labels in any case are compared with the scores: the output has the agreement, the confusions, and the skipped rows', async () => {
+test('labels in upper or lower case are compared with the scores: the output has the agreement, the confusions, and the skipped rows', async () => {
   await write('a.csv', ...LABELLED);
 
   const words = await score('a.csv', '--label', 'rating', '--batch', 'a');

@@ -68,7 +68,7 @@ test('lineage ends early if its reader is gone, and leaves no file when it is st
   await expect(readFile(join(folder.path, 'none.ndjson'))).rejects.toThrow('ENOENT');
 });
 
-test('lineage fails without a published run, and names the first command', async () => {
+test('lineage fails without a published run, and says to take a snapshot first', async () => {
   const { code, err } = await lineage([], { openStore: async () => createMemoryStore() });
 
   expect(code).toBe(1);

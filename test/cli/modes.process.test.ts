@@ -35,7 +35,7 @@ async function commandUnder(
 }
 
 test.for(['022', '002'])(
-  'under umask %s no command makes a text readable for more people',
+  'under umask %s no command writes a file from which other users could read a text',
   { timeout: 120_000 },
   async (umask) => {
     await using platform = await startPlatform({ calculations: 20 });

@@ -61,7 +61,7 @@ describe('the terminal of this process', () => {
   });
 });
 
-describe('room for output', () => {
+describe('space in the output stream', () => {
   test('is available immediately if there is a reader', async () => {
     expect(await processTerminal().drained?.()).toBe(true);
   });

@@ -84,7 +84,7 @@ const readers: readonly (readonly string[])[] = [
 ];
 
 test.each(readers.map((argv) => [argv]))(
-  '%j changes no bytes and no times, whatever the clock says',
+  '%j changes neither the content nor the time of any file, whatever the clock says',
   {
     timeout: 60_000,
   },

@@ -76,7 +76,7 @@ test('repeating the command runs nothing that has ended, and writes the same out
   expect(jobs.sandbox.counts().executions).toHaveLength(2);
 });
 
-test('a job without an id gets one from its content, so it is run once; equal rows are run once each', async () => {
+test('jobs without an id get one from their content: two equal lines are two jobs, and a repeated command runs neither again', async () => {
   await using jobs = await startJobs();
   const { id: _none, ...unnamed } = adds('');
   const file = await fileIn(jobs, 'jobs.ndjson', lines([unnamed, unnamed]));

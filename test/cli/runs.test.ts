@@ -210,7 +210,7 @@ describe('runs --all', () => {
   });
 });
 
-test('a machine whose clock is two days slow hides no run, here or in SQL, and never hides the newest run from prune', async () => {
+test('a machine whose clock is two days slow hides no run from the list or from SQL, and never hides the newest run from prune', async () => {
   const back: Run = { id: '20261116T080000Z-444444', startedAt: '2026-11-16T08:00:00.000Z' };
   const later: Run = { id: '20261116T083000Z-555555', startedAt: '2026-11-16T08:30:00.000Z' };
   const newest = [later.id, wednesday.id, tuesday.id, back.id];

@@ -47,8 +47,8 @@ test.each([
 
 test.each([
   ['before the command', (flags: readonly string[]) => [...flags, 'runs']],
-  ['after it', (flags: readonly string[]) => ['runs', ...flags]],
-])('the option of a settings file may stand %s', async (_, argv) => {
+  ['after the command', (flags: readonly string[]) => ['runs', ...flags]],
+])('--env-file may stand %s', async (_, argv) => {
   mkdirSync(`${folder}/store`, { recursive: true });
 
   const { code, out } = await runCommand(argv(['--env-file', file]));
@@ -73,15 +73,12 @@ describe('a settings file', () => {
     ['LOG_LEVL', 'LOG_LEVEL'],
     ['AWS_REGOIN', 'AWS_REGION'],
     ['NOPROXY', 'NO_PROXY'],
-  ])(
-    'with a name close to that of a setting causes an error with the right name: %s',
-    async (name, meant) => {
-      const error = await written(`SYNC_STORE=a\n${name}=${SECRET}\n`).catch(String);
+  ])('with a misspelled setting causes an error that names the right one: %s', async (name, meant) => {
+    const error = await written(`SYNC_STORE=a\n${name}=${SECRET}\n`).catch(String);
 
-      expect(error).toContain(`written.env: expected settings, got ${name}: did you mean ${meant}?`);
-      expect(error).not.toContain(SECRET);
-    },
-  );
+    expect(error).toContain(`written.env: expected settings, got ${name}: did you mean ${meant}?`);
+    expect(error).not.toContain(SECRET);
+  });
 
   test.each(['', '# SYNC_STORE=a\n', 'DATABASE_URL=x\nPORT=1\n', 'no settings at all', 'LOG=1\n'])(
     'without a setting causes an error: %j',

@@ -115,7 +115,7 @@ describe('snapshot files', () => {
     },
   );
 
-  test('exits 3 for other FileSets before the first request unless forced; with --as it has its own place', async () => {
+  test('exits with 3, without a request, if the FileSets differ from the last run’s; --force or another place (--as) allows it', async () => {
     const [first = '', second = ''] = sandbox.ids().fileSets;
     const other = ['snapshot', 'files', '--fileset', second];
     await run(['snapshot', 'files', '--fileset', first]);
@@ -252,7 +252,7 @@ describe('snapshot cards', () => {
     expect(second.lines).toEqual(first.lines);
   });
 
-  test('does not affect the whole snapshots if it takes one dataset: these can be published before and after it', async () => {
+  test('of one dataset does not prevent snapshots of all cards from being published before and after it', async () => {
     const [dataset = ''] = sandbox.ids().datasets;
     await run(['snapshot', 'calculations']);
 

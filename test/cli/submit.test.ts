@@ -69,7 +69,7 @@ test('--dry-run sends nothing, needs no queue, and also checks formulas', async 
   );
 });
 
-test('submit sends a formula that the platform may refuse, with a warning, but no strict or broken one', async () => {
+test('submit sends a formula that the platform may refuse, with a warning, but refuses it in a job with `strict`, and refuses a broken one in any job', async () => {
   await using jobs = await startJobs();
   const set = (expression: string, more: object = {}) =>
     lines([{ version: 1, type: 'update-formula', id: 'f', calculationId: '12', expression, ...more }]);

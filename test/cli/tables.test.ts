@@ -12,7 +12,7 @@ async function tables(...argv: readonly string[]) {
   return { ...ended, out: out.split('\n') };
 }
 
-test('tables creates the missing files', async () => {
+test('the command `tables` writes the Parquet files that are missing', async () => {
   await publishLines(store, { run: monday, lines: ['{"id":1}', '{"id":2,"odd":3}'] });
 
   const made = await tables();
@@ -23,7 +23,7 @@ test('tables creates the missing files', async () => {
   expect(again.out).toEqual(['nothing is missing']);
 });
 
-test('tables builds only the tables of the named places, and names a damaged place', async () => {
+test('the command `tables` builds only the tables of the given places, and names a damaged place', async () => {
   await publishLines(store, { run: monday, lines: ['{"id":1}'] });
   await publishLines(store, { run: tuesday, lines: ['no JSON'] });
   await publishLines(store, { place: 'calculations.mine', run: monday, lines: ['{"id":1}'] });

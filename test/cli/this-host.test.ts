@@ -37,7 +37,7 @@ test.for([
   ['batches'],
   ['forget', '--yes', '--text-hash', 'a'.repeat(64)],
   ['pace'],
-])('commands that only read that table warn of it too: %s', async (words) => {
+])('commands that only read the table in the user’s state folder warn of it too: %s', async (words) => {
   await using commands = await startS3Commands({});
 
   const { err } = await commands.run(...words);

@@ -7,7 +7,7 @@ import { runProgram } from '../run-program.ts';
 
 const folder = folderOfEach();
 
-test('the tour shows its story, and nothing else', async () => {
+test('the tour prints its nine steps in order, and nothing unexpected', async () => {
   const { code, out, err } = await runProgram([process.execPath, resolve('lib/cli/tour/start.ts')], {
     folder: folder.path,
     environment: process.env,

@@ -134,7 +134,7 @@ describe('the formula language', () => {
   });
 
   test.each(['SQRT(4)', "CONVERT_TZ(`d`, 'a', 'b')", 'MICROSECOND(`d`)', 'IF(1, 2, 3)', 'NO_SUCH(1)'])(
-    'is not known to have %s',
+    'may not include %s, so a warning says so',
     (text) => {
       const result = parseFormula(text);
 

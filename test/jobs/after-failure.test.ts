@@ -38,7 +38,7 @@ describe('a send that may not be repeated', () => {
     ['a login page', { kind: 'not-json', status: 200, contentType: 'text/html' }],
     ['a page that is not found', { kind: 'not-json', status: 404, contentType: 'text/html' }],
     ['a redirect', { kind: 'redirect', status: 303, to: '/blocked' }],
-  ])('is unknown after %s, and not sent again', (_, failure) => {
+  ])('ends as unknown after %s, and is not sent again', (_, failure) => {
     expect(afterFailure({ ...facts, error: platform(failure) })).toMatchObject({
       kind: 'end',
       outcome: { status: 'unknown', error: { kind: failure.kind } },
@@ -78,7 +78,7 @@ describe('a send that may not be repeated', () => {
     });
   });
 
-  test('has retries left if it only waited for days, or if a wrong clock was set', () => {
+  test('has retries left even after days, if it was tried fewer than 47 times', () => {
     const decide = (unsentTries: number) =>
       afterFailure({ ...facts, unsentTries, sinceClaimMs: 60 * HOUR_MS, error: refused });
 
@@ -135,7 +135,7 @@ describe('a send that may be repeated', () => {
   });
 });
 
-test('an attempt during an outage is not one of the five, and a send that may not be repeated is still unknown', () => {
+test('an attempt during an outage does not count towards the five attempts; a job that must not be sent twice still ends as unknown', () => {
   const error = platform({ kind: 'status', status: 503 });
   const decide = (mayRepeat: boolean, isUnavailable: boolean) =>
     afterFailure({ ...facts, attempts: 5, mayRepeat, isUnavailable, error });

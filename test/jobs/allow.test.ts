@@ -60,7 +60,7 @@ describe('the allowed operations', () => {
     expect(faultOf({ functions: [`${OTHER}/1.0.0/greet`] })).toMatch(/^functionName/);
   });
 
-  test('list one function in each entry, since versions and names have no slashes', () => {
+  test('list one function in each entry, and a slash in a version or a name is refused', () => {
     const entry = `${PACKAGE}/1.0.0/x/y`;
     const faultsOf = (packageVersion: string, functionName: string) => {
       const message = JSON.stringify({ ...greet, packageVersion, functionName });
@@ -77,7 +77,7 @@ describe('the allowed operations', () => {
     );
   });
 
-  test('are not limited by packages and functions for other job types', () => {
+  test('of other job types are not limited by the lists of packages and functions', () => {
     expect(faultOf({ packages: [], functions: [] }, score)).toBeUndefined();
   });
 });

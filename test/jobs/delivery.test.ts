@@ -72,7 +72,7 @@ async function turnOver(
   return { held, context: held.context, log, stop };
 }
 
-test('a delivery writes SENT once, however many calls a job makes', async () => {
+test('a delivery writes the state SENT once, however many calls a job makes', async () => {
   const { held, context, log } = await turnOver([sent]);
 
   await Promise.all([context.beforeSend(), context.beforeSend()]);
@@ -169,7 +169,7 @@ test('a delivery checks whether its job was cancelled once three seconds have pa
   expect(log).toEqual(['sent', 'read at 13000', 'read at 16000']);
 });
 
-test('a delivery is ended on purpose by errors that are logged without a stack', () => {
+test('errors that end a delivery on purpose are logged without a stack', () => {
   const errors = [new RequeueError('x', 0), new JobLostError('x'), new JobRefusedError('cancelled', 'x')];
 
   expect(errors.map(({ isRefusal }) => isRefusal)).toEqual([true, true, true]);

@@ -81,8 +81,8 @@ test.each([
   ['no time', 'nightly.soon'],
   ['no name', '.2026-11-30T02:00:00Z'],
   ['an invalid time', 'nightly.2026-13-30T02:00:00Z'],
-  ['what no id may have', 'nightly/2026-11-30T02:00:00Z'],
-])('a job that is due with %s is refused', async (_, due) => {
+  ['characters that no id may have', 'nightly/2026-11-30T02:00:00Z'],
+])('the announcement of a due job is refused if it has %s', async (_, due) => {
   const { expectJob, expected } = startWatch();
 
   await expect(expectJob(due)).rejects.toThrow();

@@ -188,7 +188,7 @@ describe('a worker that is stopped', () => {
   };
 
   test.for([0, 1, 9])(
-    'requeues a job that ends for this reason, %i errors deep, and counts no try',
+    'requeues a job that fails because of the stop, and counts no try, even if that reason is %i causes deep in the error',
     async (depth) => {
       const { handled, row } = await fails((stop) => {
         stop.abort(reason);
@@ -281,7 +281,7 @@ describe('a message with `notBefore`', () => {
     expect(inTime).toEqual({ kind: 'done' });
   });
 
-  test('is the same job at another time, or with another priority', async () => {
+  test('asks for the same job if only `notBefore` or `priority` differs', async () => {
     const fake = fakeWorker({ 'run-function': succeeds });
     await fake.handle(runFunctionJob);
     const again = { ...runFunctionJob, notBefore: '2026-11-21', priority: 'high' };

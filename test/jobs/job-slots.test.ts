@@ -79,7 +79,7 @@ test.for([-31, 31])(
   },
 );
 
-test('other jobs run beside a job that has made progress', async () => {
+test('a job whose workers died no longer runs alone once it has made progress', async () => {
   const { clock, slots, log, run } = createJobs();
 
   const shared = (async () => {

@@ -107,7 +107,7 @@ test('a deleted ledger is rebuilt from the stored results', async () => {
   expect(ran()).toBe(before);
 });
 
-test('a copied store sends with the ledger that moved with it, with the one in its place, or with an imported one', async () => {
+test('a copied store sends with the ledger copied with it, with the original ledger if SYNC_TABLE names it, or with a new one (--new-ledger)', async () => {
   await runJobs(['a', 'b']);
   const before = ran();
   const moved = { whole: join(folder.path, 'whole'), bare: join(folder.path, 'bare') };
@@ -178,7 +178,7 @@ test.for(Object.entries(losses))(
   },
 );
 
-test('a batch whose worker died before it named its part is not a reason to refuse, since the ledger has its scores', async () => {
+test('a batch without rows in the ledger, as if its worker had died early, is scored again without a call, since the ledger has its scores', async () => {
   await writeFile(textsFile(), 'text\ngood\nbad\n');
   await score();
   const db = new DatabaseSync(file());

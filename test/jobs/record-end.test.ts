@@ -235,7 +235,7 @@ describe('a lease that is lost while the response is on its way', () => {
     holdLease: () => ({ signal: lost.signal, [Symbol.asyncDispose]: async () => undefined }),
   });
 
-  test('or before the request left lets the job fail and run again, if another worker has called it unknown', async () => {
+  test('or before the request left makes a job that another worker called unknown fail, and run again', async () => {
     let runs = 0;
     const fake: Fake = fakeWorker({
       'run-function': async (_, turn) => {

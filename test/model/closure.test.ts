@@ -16,7 +16,7 @@ function distances(nodes: number, pairs: readonly (readonly [number, number])[],
   return found;
 }
 
-test('the closure equals a naive search, on any graph, with circles, at any bound', () => {
+test('the closure equals the result of a naive search, for any graph, even with cycles, and any limit of hops', () => {
   const graphs = fc.integer({ min: 1, max: 12 }).chain((nodes) => {
     const node = fc.nat(nodes - 1);
     return fc.record({

@@ -77,7 +77,7 @@ async function expectNaive(store: NaiveStore): Promise<void> {
   ).toEqual(naive.owners);
 }
 
-test('a link to a calculation names its user, and a link alone makes neither end count as unused', async () => {
+test('a link to a calculation names what uses it, and neither of two calculations with only a link between them counts as unused', async () => {
   const linked = (id: number, ...users: readonly number[]) => ({
     id,
     links: users.map((user) => link('FUNCTION_TEMPLATE', String(user))),
@@ -109,7 +109,7 @@ describe('the model equals a naive computation', () => {
     await expectNaive({});
   });
 
-  test('for broken things in circles, which depend on themselves', async () => {
+  test('for broken things in cycles, which depend on themselves', async () => {
     const calculations = [[2], [3, 1], [3], [5], [2], [6]].map((others, at) => ({
       id: at + 1,
       status: [0, 2, 5].includes(at) ? 'INVALID' : 'VALID',
@@ -119,7 +119,7 @@ describe('the model equals a naive computation', () => {
     await expectNaive({ calculations });
   });
 
-  test('for calculations that two narrowed runs have', async () => {
+  test('for calculations that are in two narrowed runs', async () => {
     const calculations = [
       { id: 1, name: 'Revenue', owner: 5, status: 'VALID' },
       { id: 2, status: 'VALID' },

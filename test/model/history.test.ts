@@ -45,7 +45,7 @@ const rowsIn = (day: string) =>
 const historyKeys = () => [...store.objects.keys()].filter((key) => key.startsWith('model/history/')).sort();
 const history = () => new Map(historyKeys().map((key) => [key, store.objects.get(key)?.toString('base64')]));
 
-test('the first model dates all flags from its own run, and begins the history', async () => {
+test('without a history, every flag (unused, broken) counts from the current run, and a history is started', async () => {
   await publish(monday, [owned(1), owned(2, 1), broken(3)]);
 
   await renew();
@@ -113,7 +113,7 @@ test('the second of two models of a day replaces the first, and a flag that the 
   expect(historyKeys()).toHaveLength(4);
 });
 
-test('a source without uses does not begin a day of the history', async () => {
+test('a run of files, which use nothing, adds no day to the history', async () => {
   await publish(monday, [{ id: 'f-1', createdBy: 5 }], 'files');
 
   await renew();
@@ -123,7 +123,7 @@ test('a source without uses does not begin a day of the history', async () => {
 
 describe('a model that is computed again', () => {
   test.each(['model/latest.json', 'model/packed/'])(
-    'since %s is missing is stored with the same content',
+    'because %s is missing is stored with the same content',
     async (lost) => {
       await publish(monday, [owned(1), broken(3)]);
       await renew();

@@ -40,7 +40,7 @@ const textsOf = async (of: Pick<typeof store, 'get' | 'list'> = store) => {
 };
 
 describe('the known text of a formula', () => {
-  test('is the newest of what imports and our updates have', async () => {
+  test('is the newest one, whether an import or an update by platform-sync has it', async () => {
     await storeImport(store, [formula('1', 'a'), formula('2', 'b')], { atMs: day(20) });
     await storeFormula(store, { calculationId: '1', expression: 'c', finishedAtMs: day(21), response: '{}' });
     await storeFormula(store, { calculationId: '2', expression: 'd', finishedAtMs: day(21), response: '{}' });

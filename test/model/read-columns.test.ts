@@ -38,7 +38,7 @@ async function rowsOf(bytes: Buffer) {
   return rows;
 }
 
-test('columns are read as hyparquet reads them, even if rows and lists lack values', async () => {
+test('columns are read as the library hyparquet reads them, even if rows and lists lack values', async () => {
   const check = async (records: readonly object[], times: number) => {
     const lines = Array.from({ length: times }, () => records.map((each) => JSON.stringify(each))).flat();
     const { bytes } = writeLines(lines, table);

@@ -271,7 +271,7 @@ describe('a stored model', () => {
       isMissing: true,
     },
   ])(
-    'reports a card’s target as missing only by a run of all cards: datasets $datasets, missing $missing',
+    'reports the target of a card as missing only if the run has all cards: datasets $datasets, missing $missing',
     async (of) => {
       const { datasets, missing, isMissing } = of;
       const lines = ['{"id":32,"datasourceId":"d-1","urn":"dr:32:31"}'];
@@ -306,7 +306,7 @@ describe('the uses of a part', () => {
     expect((await storedUses(store, key))?.uses.user).toHaveLength(2);
   });
 
-  test('are all read with their bytes, which may be stored again for another run', async () => {
+  test('are read together with their bytes, so that these can be stored unchanged for another run', async () => {
     const many = Array.from({ length: 8_000 }, (_, id) => ({
       id,
       links: [link('DATA_SOURCE', randomUUID())],
@@ -362,7 +362,7 @@ describe('the uses of a part', () => {
     expect(found).toEqual(expected);
   });
 
-  test('are the same if another pass reads the lines, one part after another', async () => {
+  test('are the same if they are collected from lines that are read for another purpose, one part after another', async () => {
     const all = ['DATA_SOURCE', 'FUNCTION_TEMPLATE', 'CARD', 'page', 'Data_Source', 'card'].map(
       (type, at) => ({
         id: at + 1,

@@ -91,7 +91,7 @@ test('a place whose interval becomes shorter is not reported as missing immediat
   expect(await look(127, [sooner])).toEqual(['files.archive']);
 });
 
-test('a missing place stays missing when it is expected less often, until that interval is over', async () => {
+test('a missing place stays missing when its interval becomes longer, until the longer interval is over', async () => {
   const { look } = startWatch();
   await look(0, [daily]);
 

@@ -21,7 +21,7 @@ async function takeOver({ path, file }: { readonly path: string; readonly file: 
   await rename(join(path, name), file);
 }
 
-test('a lock holder that was overtaken moves nothing and starts again', async () => {
+test('a lock holder whose lock was taken over moves nothing, and starts again', async () => {
   const lock = await lockFor('taken');
   const target = join(directory, 'moved');
   const attempts: string[] = [];
@@ -36,7 +36,7 @@ test('a lock holder that was overtaken moves nothing and starts again', async ()
   expect(await readFile(target, 'utf8')).toBe('taken');
 });
 
-test('a lock holder that was overtaken cannot renew the lock, and does not touch the next holder’s', async () => {
+test('a lock holder whose lock was taken over cannot renew it, and does not touch the next holder’s lock', async () => {
   const [lock, next] = [await lockFor('next'), await lockFor('next')];
   const order: string[] = [];
   let second: Promise<void> | undefined;

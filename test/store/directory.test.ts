@@ -128,7 +128,7 @@ describe('in a directory', () => {
     expect(await readdir(temporary)).toEqual(['new']);
   });
 
-  test('a copy is a second name of the same file, which no sweep treats as abandoned', async () => {
+  test('a copy is a second name of the same file, and is never deleted as an abandoned file', async () => {
     const directory = await makeDirectory();
     const store = createDirectoryStore(directory);
     await store.put('a', Buffer.from('x'));

@@ -66,7 +66,7 @@ describe('an id in a key', () => {
   });
 
   it.each(['!A', 'a!', '!!ab!', '!a!b!c!d', '!0other', 'other!0', 'a!_b', '!', 'Order-17', '_cache', 'nul'])(
-    'is not accepted as %s',
+    'is never written as %s, so reading that is refused',
     (segment) => {
       expect(idOfSegment(segment)).toBeUndefined();
     },

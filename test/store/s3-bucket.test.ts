@@ -129,7 +129,7 @@ test('a bucket in another region is found by the header of the refusal', async (
   });
 });
 
-test('a property of a bucket that may not be read is a fact, not a fault; a directory has neither', async () => {
+test('a property of a bucket that may not be read is reported as unknown, not as a fault; for a directory nothing is reported', async () => {
   await using s3 = await startServer(
     region('eu-central-1'),
     s3Error('AccessDenied', 403),

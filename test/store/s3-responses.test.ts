@@ -181,13 +181,13 @@ test.for(insteadOfS3)('%s instead of S3 is an error of every operation', async (
 test.for([
   ['a copy', (store: Store) => store.copy('a', 'b')],
   ['a list', (store: Store) => Array.fromAsync(store.list('a'))],
-] as const)('%s is an error if the response says nothing about it', async ([, run]) => {
+] as const)('%s fails if the response lacks its result', async ([, run]) => {
   await using s3 = await storeOver([bytes('<a/>')]);
 
   await expect(run(s3.store)).rejects.toThrow('unreachable, HTTP 200');
 });
 
-test('an object that is a page is read as any other', async () => {
+test('an object that is an HTML page is read like any other object', async () => {
   await using s3 = await storeOver([bytes('<html>', { 'content-type': 'text/html', etag: '"etag"' })]);
 
   expect((await s3.store.get('report.html'))?.body.toString()).toBe('<html>');

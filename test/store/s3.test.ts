@@ -67,7 +67,7 @@ describe('in S3', () => {
     expect(listed).toHaveLength(1);
   });
 
-  test('every object under a prefix gets a tag instead of its others, and no neighbour does', async () => {
+  test('tagging a prefix replaces all tags of every object under it, and of no object beside it', async () => {
     const store = await makeStore();
     const folder = store.location.replace(`s3://${bucket}/`, '');
     const tagsOf = async (key: string) =>

@@ -95,7 +95,7 @@ test('an object that is nested too deeply is not parsed', async () => {
   });
 });
 
-test('if there are many faults, the first are named', async () => {
+test('if an object has many faults, only the first 20 are listed', async () => {
   await store.put('a.json', printStored({ run: '1', parts: Array.from({ length: 10_000 }, () => 7) }));
 
   await expect(findStored(store, 'a.json', schema)).rejects.toThrow(

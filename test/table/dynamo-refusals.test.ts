@@ -110,7 +110,7 @@ describe('a row that the table leaves out of a batch', () => {
     ]);
   });
 
-  test('causes the error of a busy table after eight times', async () => {
+  test('causes the error of a busy table after eight tries', async () => {
     vi.mocked(Math.random).mockReturnValue(0.5);
     await using dynamo = await tableOver(jsonReply({ Responses: {}, UnprocessedKeys: unread('job#a') }));
 

@@ -55,7 +55,7 @@ test.for([0, 8_192, 36_864])(
   },
 );
 
-test('without room for the response of a paid call, the write before the call fails, and others succeed', async ({
+test('without space for the response of a paid call, the write before that call fails, and other writes succeed', async ({
   skip,
 }) => {
   skip(!isMounted, 'no right to mount a file system');
@@ -67,7 +67,7 @@ test('without room for the response of a paid call, the write before the call fa
   expect(free).toMatchObject({ value: { kind: 'stored' } });
 });
 
-test('with room for it, the write before a paid call succeeds', async ({ skip }) => {
+test('with space for the response, the write before a paid call succeeds', async ({ skip }) => {
   skip(!isMounted, 'no right to mount a file system');
 
   await expect(put({ needsReserve: true })).resolves.toMatchObject({ kind: 'stored' });

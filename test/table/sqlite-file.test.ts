@@ -87,7 +87,7 @@ test('another process’s lock is awaited while the event loop runs; after five 
   other.close();
 });
 
-test('a process whose mark another process deletes before it is locked takes another name', async () => {
+test('a process creates another lock file if another process deletes the first before it is locked', async () => {
   const { exec } = DatabaseSync.prototype;
   const deleted: string[] = [];
   const locking = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (

@@ -123,8 +123,8 @@ test('an invalid table.json is reported as such', async () => {
   });
 });
 
-describe('if first senders meet or end,', () => {
-  test('one of two concurrent senders with a file each sends', async () => {
+describe('among the first processes that send,', () => {
+  test('only one of two concurrent senders with different ledger files sends', async () => {
     for (let round = 0; round < 20; round += 1) {
       const both = await Promise.allSettled([send(store, file('a.db')), send(store, file('b.db'))]);
 
@@ -132,11 +132,11 @@ describe('if first senders meet or end,', () => {
     }
   });
 
-  test('two concurrent senders with one file both send', async () => {
+  test('two concurrent senders with the same ledger file both send', async () => {
     await Promise.all([send(store, file('a.db')), send(store, file('a.db'))]);
   });
 
-  test('a sender that was killed after it had created the file leaves the table to the next', async () => {
+  test('a sender that was killed after it had created its file leaves the choice of table to the next', async () => {
     const killed = { ...store, put: () => new Promise<never>(() => undefined) };
     void send(killed, file('a.db'));
     await expect.poll(() => readdir(folder.path)).toContain('a.db');

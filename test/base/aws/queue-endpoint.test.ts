@@ -50,7 +50,7 @@ describe('without an endpoint setting, the host of the URL decides the endpoint 
     ['sqs.us-iso-east-1.c2s.ic.gov', 'us-iso-east-1', 'sqs.us-iso-east-1.c2s.ic.gov'],
     ['queues.example.com', 'eu-west-1', 'queues.example.com'],
     ['internal-mq-1.us-east-2.elb.amazonaws.com', 'eu-west-1', 'internal-mq-1.us-east-2.elb.amazonaws.com'],
-  ] as const)('%s is signed for %s', async ([host, region, to]) => {
+  ] as const)('a request to %s is signed for %s', async ([host, region, to]) => {
     expect(await destination(queueAt(`https://${host}`), ireland)).toBe(`${region} at ${to}`);
   });
 

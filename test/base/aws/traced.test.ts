@@ -26,7 +26,7 @@ function register(): readonly object[] {
 
 afterEach(() => void Reflect.deleteProperty(globalThis, REGISTERED));
 
-test('a log line has the ids of all the work that it is nested in, and a line after that work has none', async () => {
+test('a line logged during nested work has the ids of all of it; a later line has none', async () => {
   const seen = await withIds({ request: 'r' }, () =>
     traced('job', { job: 'a', batch: undefined }, async () => {
       await Promise.resolve();

@@ -5,7 +5,7 @@ import { json, startServer } from '../../platform/scripted-server.ts';
 
 const LIMITS = { service: 'DYNAMODB', connectionTimeoutMs: 1_000, requestTimeoutMs: 5_000 } as const;
 
-test('a withoutUnusedMiddleware client keeps its signer and asks for new credentials once they have expired', async () => {
+test('a client without its unused middleware still signs requests, and asks for new credentials once its own have expired', async () => {
   await using server = await startServer(json({ TableNames: [] }));
   const environment = { AWS_ENDPOINT_URL: server.url, AWS_REGION: 'eu-west-1' };
   let asked = 0;

@@ -7,8 +7,8 @@ const texts = Array.from({ length: 20_000 }, (_, index) => `fileset/${index}`);
 // slot.
 const colliding = ['key 5979', 'key 77859', 'key 1206591', 'key 1861346'];
 
-describe('a string that has been seen', () => {
-  test('is new exactly once, even after the table has grown many times', () => {
+describe('a string', () => {
+  test('counts as new only the first time, even after the table has grown many times', () => {
     const seen = createSeenTexts();
 
     expect(texts.every((text) => seen.add(text))).toBe(true);
@@ -35,7 +35,7 @@ describe('the number of a string', () => {
     expect([numbers.get('fileset'), numbers.count()]).toEqual([undefined, 20_000]);
   });
 
-  test('is not confused with that of another lone surrogate', () => {
+  test('is not confused with the number of another string if both contain lone surrogates', () => {
     const numbers = createNumbersByText();
 
     numbers.set('\ud83d', 1);

@@ -37,7 +37,7 @@ test('report writes the page to a file, and a line says what it shows', async ()
   expect(await readdir(folder.path)).toEqual(['report.html']);
 });
 
-test('--json says what was written, and what could not be read, which causes exit code 3', async () => {
+test('--json says what was written; if something could not be read, it is named, and the exit code is 3', async () => {
   const store = await published();
   await store.put('files/latest.json', Buffer.from('{'));
 

@@ -76,7 +76,7 @@ test('all faults of all lines are reported together, with the line numbers', asy
   ]);
 });
 
-test('lines without an id are the same job, except for writes, which the queue distinguishes', async () => {
+test('equal lines without an id are one job, so the second is refused; equal writes are separate jobs, with ids from the queue', async () => {
   const score = '{"version":1,"type":"score","texts":[{"id":"a","text":"fine"}]}';
 
   expect(await checked([call, call])).toEqual({ messages: [call, call] });

@@ -96,7 +96,7 @@ test('a job that ended before is skipped, and a job with the same id and other c
   expect([elsewhere, refused, ran]).toEqual([['a'], ['b'], []]);
 });
 
-test('a row whose job another process has does not wait for the end of that lease', async () => {
+test('a row whose job another process runs waits only until that job ends, not until its lease expires', async () => {
   const { contentHash } = rowOf('a');
   const request = { id: 'a', type: 'run-function', contentHash, sender: 'another' };
   const other = fakeWorker({});

@@ -94,7 +94,7 @@ test.each<[string, readonly string[], (bench: Bench) => Promise<unknown>]>([
       expect(await claim(ledger)).toMatchObject({ fence: 2 });
     },
   ],
-])('%s cost %j', async (_, expected, steps) => {
+])('%s: costs the requests %j', async (_, expected, steps) => {
   const bench = createBench();
 
   await steps(bench);
@@ -133,7 +133,7 @@ describe('the table’s time', () => {
   });
 
   test.each([-31, 31])(
-    'is awaited by a clock %i days off before it takes a lease, or takes one over',
+    'is awaited by a worker with a clock %i days off before it takes a lease, or takes one over',
     async (days) => {
       const bench = createBench();
       await claim(bench.ledger);
@@ -152,7 +152,7 @@ describe('the table’s time', () => {
   );
 
   test.each([-31, 31])(
-    'is not used for a lease if a clock %i days off is set repeatedly, though responses have it',
+    'that cannot be found, because a clock %i days off is set repeatedly, causes an error instead of a lease',
     async (days) => {
       const { ledger, table, clock } = createBench();
       await claim(ledger);

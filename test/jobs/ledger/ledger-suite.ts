@@ -102,7 +102,7 @@ export function describeLedger(name: string, buildTable: () => Promise<Table>): 
       expect(await ledger.read('a')).toEqual(row);
     });
 
-    test('a ledger decides by the current row if others have changed a remembered one', async () => {
+    test('a ledger decides by the current row if other workers have changed it since it was read', async () => {
       const { table, now, ledger: ours, clock } = await makeLedger();
       const theirs = createLedger({ table, now });
       const held = await claim(ours);
@@ -148,7 +148,7 @@ export function describeLedger(name: string, buildTable: () => Promise<Table>): 
       expect(row).not.toHaveProperty('leaseUntilMs');
     });
 
-    test('a ledger looks for the outcome of a send once no worker has the job, and ends the job with it', async () => {
+    test('a ledger looks for a stored outcome of a sent job once no worker has the job, and ends the job with that outcome', async () => {
       const { ledger, clock } = await makeLedger();
       const asked: unknown[] = [];
       const findOutcome = async (sent: unknown) => {

@@ -111,7 +111,7 @@ describe('a claim', () => {
       { ...expired, takeovers: 3, isAlone: true },
       { takeovers: 4, deathsAlone: 1 },
     ],
-    ['ten that ran others, too', { ...expired, takeovers: 9 }, { takeovers: 10 }],
+    ['ten that ran other jobs too', { ...expired, takeovers: 9 }, { takeovers: 10 }],
   ])('by a worker that runs nothing else takes a job with which %s', (_, row, expected) => {
     const { write, answer } = claim(row, { isAlone: true });
 
@@ -247,20 +247,20 @@ test('announcing a job stores who asked for a new one, and changes nothing if th
 });
 
 describe('a send', () => {
-  test('is recorded by its holder', () => {
+  test('is recorded by the worker that has the job', () => {
     const { write, answer } = complete(decideSent(held, held));
 
     expect(write).toEqual({ ...held, state: 'SENT', attempts: 1, sentFence: 3 });
     expect(answer).toEqual({ kind: 'sent', claim: write });
   });
 
-  test('belongs to the holder if its write was stored, even if the lease was renewed since', () => {
+  test('whose write was stored counts as recorded, even if the lease has been renewed since', () => {
     const row = { ...sent, leaseUntilMs: 90_000 };
 
     expect(decideSent(row, held)).toEqual({ answer: { kind: 'sent', claim: row } });
   });
 
-  test('is recorded together with the earlier send', () => {
+  test('is recorded together with a send of an earlier claim', () => {
     const { write } = decideSent({ ...held, sentFence: 2 }, held);
 
     expect(write).toMatchObject({ sentFence: 3, earlierSentFence: 2 });
@@ -304,7 +304,7 @@ describe('a release', () => {
       {},
       { ...free, takeovers: 7 },
     ],
-  ])('frees a job %s, once', (_, row, options, expected) => {
+  ])('frees a job %s, and changes nothing when it is repeated', (_, row, options, expected) => {
     const { write, answer } = release(row, options);
 
     expect(write).toEqual(expected);
@@ -315,7 +315,7 @@ describe('a release', () => {
   test.each<[string, JobRow]>([
     ['that was called unknown', unknown],
     ['whose proof another worker has found meanwhile', neverLeft],
-  ])('of a job %s stages the proof', (_, row) => {
+  ])('of a job %s asks the caller to store the proof that nothing was sent', (_, row) => {
     expect(release(row)).toEqual({ write: undefined, answer: { kind: 'called-unknown' } });
     expect(release(row, {}, 2).answer).toEqual({ kind: 'lost', row });
   });
@@ -333,7 +333,7 @@ describe('a release', () => {
   });
 
   test.each([undefined, { ...free, fence: 2 }])(
-    'before its claim is stored rewrites the row that the claim would replace: %o',
+    'that precedes the write of its claim rewrites the row that the claim would replace, so that the late claim fails: %o',
     (row) => {
       const { startedAt: _, ...blank } = { ...free, fence: 0, dt: '1970-01-01', createdAt: nowMs };
 

@@ -23,7 +23,7 @@ describe('the id of a job', () => {
     expect(parse({ ...score, id: 'my:id_1.x-Y' })).toMatchObject({ kind: 'job', job: { id: 'my:id_1.x-Y' } });
   });
 
-  test('is that of the queue’s message for a function without an id', () => {
+  test('is the id of the queue’s message if a run-function message has none', () => {
     expect(parse(call)).toMatchObject({ job: { id: 'queue-1', onUnknown: 'fail' } });
   });
 
@@ -157,7 +157,7 @@ describe('a score message', () => {
     expect(faultsWith(`${half}.`)).toEqual([fault]);
   });
 
-  test('has requests that obey the rules of the endpoint', () => {
+  test('is refused if its topics or settings break the rules of the platform', () => {
     const topics = [{ topic: '1st', description: 'x'.repeat(501) }, { topic: 'a' }];
 
     expect(
@@ -175,7 +175,7 @@ describe('a score message', () => {
     ]);
   });
 
-  test('has batch and chunk only together, and no batch outside its folder', () => {
+  test('has `batch` and `chunk` only together, and a batch name that cannot lead to another folder', () => {
     expect(faultsOf({ ...score, batch: 'b', chunk: 0 })).toEqual([]);
     expect(faultsOf({ ...score, batch: 'b' })).toEqual([
       'chunk: expected a value, since batch is given, got nothing',
@@ -198,7 +198,7 @@ describe('an update-formula message', () => {
     });
   });
 
-  test('has unlessChangedSince and name only together', () => {
+  test('has `unlessChangedSince` and `name` only together', () => {
     const update = { type: 'update-formula', calculationId: 1, expression: '1' };
 
     expect(faultsOf({ ...update, unlessChangedSince: 0, name: 'n' })).toEqual([]);
@@ -210,7 +210,7 @@ describe('an update-formula message', () => {
 });
 
 describe('a data-files message', () => {
-  test('has ids as numbers or digits, and expand as a list or a string', () => {
+  test('accepts ids as numbers or as strings of digits, and `expand` as a list or a string', () => {
     const files = { type: 'data-files', ids: [1, '2'] };
 
     expect(parse({ ...files, expand: 'metadata, revisions' })).toMatchObject({
@@ -240,7 +240,7 @@ describe('a snapshot message', () => {
     return selectionOf(parsed.job);
   };
 
-  test('has the same fields as the command', () => {
+  test('selects records by the same fields as the command `snapshot`', () => {
     expect(selectedBy({ source: 'calculations' })).toEqual({ selection: {} });
     expect(selectedBy({ source: 'calculations', filters: ['locked'], as: 'x', accept: ['shrunk'] })).toEqual({
       selection: { filters: ['locked'] },
@@ -266,7 +266,7 @@ describe('a snapshot message', () => {
   });
 });
 
-describe('notBefore and priority', () => {
+describe('`notBefore` and `priority`', () => {
   const message = { version: 1, type: 'data-files', ids: ['1'] };
   const parse = (fields: object) =>
     parseMessage(JSON.stringify({ ...message, ...fields }), { messageId: 'm-1', allow: {} });

@@ -52,7 +52,7 @@ describe('the limits of a queue', () => {
     expect(faults).toEqual(expected.map((words) => expect.stringMatching(words)));
   });
 
-  test('are ours if the queue is in SQLite', async () => {
+  test('are fixed by platform-sync if the queue is in SQLite', async () => {
     expect(await examineLimits({ jobs: memoryQueue() })).toMatchObject({ limits: undefined, faults: [] });
   });
 });
@@ -73,7 +73,7 @@ function lastReceives(): Queue {
 const RECEIVE = { max: 10, waitSeconds: 0, visibilitySeconds: 60 } as const;
 
 describe('dead letters', () => {
-  test('are the messages that were not deleted after their last receive, whatever the queue counts', async () => {
+  test('are the messages that were received for the last time and not deleted, whatever the dead-letter queue counts', async () => {
     const faults: string[] = [];
     const letters = await watchDeadLetters({ jobs: lastReceives(), dead: dead() }, (fault) =>
       faults.push(fault),
@@ -87,7 +87,7 @@ describe('dead letters', () => {
     expect(faults).toEqual([expect.stringContaining('maxReceiveCount is 3')]);
   });
 
-  test('are the messages that reached their queue meanwhile, by its counts', async () => {
+  test('are the messages by which the count of the dead-letter queue has grown', async () => {
     const dlq = dead();
     await dlq.queue.send(['of yesterday']);
     const letters = await watchDeadLetters({ jobs: limited(), dead: dlq }, () => undefined);

@@ -85,7 +85,7 @@ test.for([
   expect(sent()).toHaveLength(1);
 });
 
-describe('messages that SQS did not accept for reasons of its own', () => {
+describe('messages that SQS did not accept because of an internal error', () => {
   const failing = (...ids: string[]) => ids.map((id) => failedEntry(id, 'InternalError', false));
   const invalid = failedEntry('2', 'InvalidMessageContents', true);
   const noSuchQueue = new QueueDoesNotExist({ message: 'no such queue', $metadata });

@@ -4,7 +4,7 @@ import { createMemoryTable } from '../../table/memory-table.ts';
 
 const EVENING = Date.UTC(2026, 10, 26, 23);
 
-test('all processes add to the row of the day, and each receives the day’s total', async () => {
+test('all processes add to one row for the day, and each receives the day’s total', async () => {
   const table = createMemoryTable();
   const [one, other] = [
     createDailyUsageCounter(table, () => EVENING),

@@ -73,7 +73,7 @@ test('a run that is not published is not listed either once a later run was publ
   expect(await listed()).toEqual([wednesday.id, monday.id]);
 });
 
-test('a run is still listed after others were repeatedly published by force', async () => {
+test('all three runs stay listed if older ones are repeatedly published by force', async () => {
   for (const run of [monday, tuesday, wednesday]) await publish(run);
   for (const run of [monday, tuesday, monday, tuesday, monday]) await publish(run, store, true);
 

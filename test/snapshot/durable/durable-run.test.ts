@@ -109,7 +109,7 @@ test.each([
   [300_000, 4],
   [100_000, 11],
 ])(
-  'in an invocation of %i ms a slice takes a fifth: %i slices for pages of ten seconds',
+  'a slice takes a fifth of an invocation of %i ms, so pages of ten seconds need %i slices',
   async (limitMs, slices) => {
     const { stored } = await runDurable(
       (steps) => takeDurableSnapshot({ request: calculations, followers: [] }, steps, slowOptions()),
@@ -355,7 +355,7 @@ describe('a permanent failure', () => {
   });
 });
 
-describe('followers', () => {
+describe('the snapshots that follow (followers)', () => {
   const followed = (differences: Partial<DurableRunOptions> = {}, durable: FakeDurableOptions = {}) =>
     runDurable(
       (steps) =>

@@ -39,7 +39,7 @@ test('places are found if they are published or under work/, source by source, e
   expect(await placesIn(store)).toEqual(['calculations', 'calculations.a', 'calculations.b', 'files']);
 });
 
-test('only the runs of the place are listed', async () => {
+test('only the runs of the given place are listed', async () => {
   await publishLines(store, { run: monday });
   await publishLines(store, { run: tuesday, place: 'files' });
 

@@ -24,7 +24,7 @@ const listOf = (...sizes: readonly number[]) =>
 
 const first = { name: '_owner', text: 'o"1' };
 
-describe('the pieces', () => {
+describe('the pieces of a batch', () => {
   const sizesOf = (text: string, options?: Partial<FoundBatchOptions>) =>
     [...batchOf(text, options).pieces()].map(({ keys, lines }) => [keys.length, lines.length]);
 
@@ -68,7 +68,7 @@ describe('the pieces', () => {
   });
 });
 
-describe('the fields', () => {
+describe('the fields of a batch', () => {
   test('are those of all records, and empty if no record is taken', () => {
     expect(batchOf('[{"id":1},{"id":2,"x":null}]', { order: Uint32Array.of(0) }).fields).toEqual({
       id: ['number'],

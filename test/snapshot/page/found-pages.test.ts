@@ -58,7 +58,7 @@ describe('a page', () => {
     ]);
   });
 
-  test('has its other members parsed', () => {
+  test('has the members beside its list of records parsed', () => {
     const { member } = scan(text);
 
     expect(['totalHits', 'hasMore', 'degraded', 'x'].map(member)).toEqual([3, false, true, undefined]);
@@ -164,7 +164,7 @@ describe('a page of records', () => {
     ['{"results":null,"totalHits":0}', 0],
     ['{"results":null,"totalHits":null,"hasMore":"no"}', 0],
     ['{"results":null,"totalHits":7}', 7],
-  ])('may be %s after %i rows, which says that there are no more', (text, offset) => {
+  ])('may be %s after %i rows, which means that no rows are left', (text, offset) => {
     const page = pageIn(Buffer.from(text), 'id', { offset });
 
     expect({ keys: page.keys, records: page.batchOf([]).records }).toEqual({ keys: [], records: 0 });

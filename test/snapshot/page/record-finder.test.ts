@@ -48,7 +48,7 @@ describe('an integer key', () => {
   );
 });
 
-test('a string key must not be empty', () => {
+test('a key that is a string must not be empty', () => {
   expect(find('[{"id":"a"},{"id":"\\u0000"}]', byText).records).toBe(2);
   for (const element of ['{"id":""}', '{"id":7}', '{}', '7', 'null'])
     expect(find(`[{"id":"a"},${element},{"id":"b"}]`, byText)).toMatchObject({ records: 2, keyless: [''] });

@@ -59,7 +59,7 @@ describe('the keys', () => {
   });
 });
 
-test('the rows between two are counted up, without the last', () => {
+test('the rows between two rows include the first one, but not the last', () => {
   expect([...rowsBetween(3, 6)]).toEqual([3, 4, 5]);
   expect([...rowsBetween(3, 3)]).toEqual([]);
 });

@@ -33,7 +33,7 @@ const run: Parameters<typeof refusals>[0] = {
   scanRefused: [],
 };
 
-describe('if one of two runs of a place is published, another run', () => {
+describe('whether a run is older than the published run of its place:', () => {
   const keyOf = (id: string) => `calculations/dt=2026-11-16/run=${id}/_manifest.json`;
   const [early, late] = ['2026-11-20T09:00:00.000Z', '2026-12-20T09:00:00.000Z'];
   const earlier = [keyOf('a'), keyOf('b'), keyOf('twice'), keyOf('c'), keyOf('twice')];
@@ -55,7 +55,7 @@ describe('if one of two runs of a place is published, another run', () => {
     ['began when latest.json was unreadable, later by the clock', '', late, 'b', false],
     ['began after a run that was pruned, earlier by the clock', 'pruned', early, 'b', true],
     ['began after one of two publications of a run, earlier by the clock', 'twice', early, 'b', true],
-  ])('that %s is ordered correctly', (_, begunAfter, startedAt, latestAfter, isLate) => {
+  ])('one that %s', (_, begunAfter, startedAt, latestAfter, isLate) => {
     const latest = { run: 'latest', startedAt: NOW, begunAfter: latestAfter, earlier };
 
     expect(isSuperseded({ run: 'other', startedAt, begunAfter }, latest)).toBe(isLate);

@@ -34,15 +34,12 @@ test.each([
   ['new in a first run, where it was named', 'cards', { datasets: ['a'] }, TUESDAY, null, 1],
   ['new in a first run, where it was linked to', 'cards', { datasets: 'calculations' }, TUESDAY, null, 0],
   ['new and linked to, after another run', 'cards', { datasets: 'calculations' }, TUESDAY, monday.id, 1],
-])(
-  'a missing id counts as newly missing or not, as it should, if it is %s',
-  (_, source, selection, since, begunAfter, news) => {
-    const missing = [{ id: 'a', status: 404, since }];
-    const manifest = publishedManifest({ source, selection, startedAt: TUESDAY, begunAfter, missing });
+])('whether a missing id counts as newly missing: %s', (_, source, selection, since, begunAfter, news) => {
+  const missing = [{ id: 'a', status: 404, since }];
+  const manifest = publishedManifest({ source, selection, startedAt: TUESDAY, begunAfter, missing });
 
-    expect(newlyMissing(manifest)).toHaveLength(news);
-  },
-);
+  expect(newlyMissing(manifest)).toHaveLength(news);
+});
 
 test('a dataset that all links call deleted, and the last run could not read, is not requested again, and stays missing', async () => {
   const store = createMemoryStore();

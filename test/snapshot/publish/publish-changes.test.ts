@@ -146,7 +146,7 @@ test('runs in different orders are split into buckets in a separate folder', asy
   expect(options.store.objects.size).toBe(first.size + inBuckets.length);
 });
 
-test('runs that fill the buckets more than once are split in turns', async () => {
+test('runs that exceed the memory for buckets are split into buckets in several turns', async () => {
   const filesOf = (name: string) => [...'abc'].map((id) => file(id, name.repeat(1_000)));
   const runs = await unordered(filesOf('1'), filesOf('2').toReversed());
 

@@ -78,7 +78,7 @@ test('a run that a prune has removed is not published again', async () => {
   expect((await readLatest(store, 'calculations'))?.run).toBe(tuesday.id);
 });
 
-test('a prune of another run causes a publisher no comparison', async () => {
+test('a publisher does not compare its run again because prune removes another run meanwhile', async () => {
   await publish(monday);
   await publish(tuesday);
   let compared = 0;
@@ -162,7 +162,7 @@ test('a store that fails while runs are compared does not make parts count as da
   expect(reads).toBe(1);
 });
 
-test('a run whose comparison lacks a part of a run that was pruned meanwhile, after a later one, is superseded', async () => {
+test('a run is superseded if, while it is compared, a later run is published and the run that it is compared with is pruned', async () => {
   const { manifest } = await publish(monday);
   const meanwhile = beforeFirst(
     store,
@@ -184,7 +184,7 @@ test.each([
   ['before they are listed', 'put', `${workFolder('calculations', tuesday)}${MANIFEST_NAME}`],
   ['before they are copied', 'copy', workFolder('calculations', tuesday)],
 ] as const)(
-  'a run whose own parts were pruned %s, after a later one, is superseded',
+  'a run is superseded if a later run is published, and its own parts are pruned %s',
   async (_, operation, prefix) => {
     await publish(monday);
     const meanwhile = beforeFirst(

@@ -30,16 +30,19 @@ test.each([
     (record: number) => [`${record}`.repeat(400_000)],
     'expected field names in a run to have at most 1000000 characters in total, got more',
   ],
-])('%s, over all pages, end the scan, and nothing that was taken is lost', async (_, names, fault) => {
-  const store = createMemoryStore({ chunkBytes: 100 });
-  const run = await beginIn(store, { source: 'cards' });
-  const { run: id } = run.checkpoint;
+])(
+  '%s, counted over all pages, end the scan, and no record that was taken is lost',
+  async (_, names, fault) => {
+    const store = createMemoryStore({ chunkBytes: 100 });
+    const run = await beginIn(store, { source: 'cards' });
+    const { run: id } = run.checkpoint;
 
-  const first = sliceIn(store, run, { scan: scanWith(names) });
-  await expect(first).rejects.toThrow(fault);
-  const rest = await sliceIn(store, await readCheckpoint(store, 'cards', id), {
-    scan: scanWith(() => ['id']),
-  });
+    const first = sliceIn(store, run, { scan: scanWith(names) });
+    await expect(first).rejects.toThrow(fault);
+    const rest = await sliceIn(store, await readCheckpoint(store, 'cards', id), {
+      scan: scanWith(() => ['id']),
+    });
 
-  expect(rest.checkpoint).toMatchObject({ records: 5, outcome: { order: 'ids' } });
-});
+    expect(rest.checkpoint).toMatchObject({ records: 5, outcome: { order: 'ids' } });
+  },
+);

@@ -126,7 +126,7 @@ test('a batch of many frames is released only when the last of them is packed', 
   expect(unpacked === `${texts.join('')}{"id":1000}\n`).toBe(true);
 });
 
-test('after half of a batch nothing is stored, since the whole batch is repeated', async () => {
+test('if a batch fails halfway, nothing is stored from then on, since the whole batch is read again', async () => {
   const parts = open();
   const whole = simulatedBatch([2, 3]);
   function* halfOfIt() {

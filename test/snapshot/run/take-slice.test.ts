@@ -106,7 +106,7 @@ test('the calls of all processes of a run are summed', async () => {
 const allOf = async (keys: ReturnType<ScanStart<unknown>['readBackKeys']>) =>
   (await Array.fromAsync(keys)).flat();
 
-test('a scan that requests the taken keys gets those of the open part and of earlier slices, each stored once', async () => {
+test('a scan can read back the keys that were taken, from the open part and from earlier slices, and each key comes once', async () => {
   const received: string[][] = [];
   const requesting: Scan<unknown> = async function* request(start) {
     for await (const step of countingScan()(start)) {

@@ -4,7 +4,7 @@ import { sourceDefinitions, sources } from '../../../lib/snapshot/sources/source
 describe.each(sources)('the columns of %s', (source) => {
   const columns = Object.entries(sourceDefinitions[source].columns);
 
-  test('are named differently in lower case', () => {
+  test('have names that differ even if case is ignored', () => {
     const names = columns.map(([name]) => name.toLowerCase());
 
     expect(names).toEqual([...new Set(names)]);

@@ -254,7 +254,7 @@ test('after large responses only the next one is read ahead, and the first is re
   expect(underWay).toEqual([['id0'], ['id1'], ['id2']]);
 });
 
-test('each step has the share of the ids that is done, even in a resumed scan', async () => {
+test('each step says what fraction of the ids is done, even in a resumed scan', async () => {
   const read = async (id: string) => recordsOf(id);
   const scan = fanOutOf({ ids: ids(4), read });
 

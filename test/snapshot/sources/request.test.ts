@@ -55,7 +55,7 @@ describe('a list', () => {
     expect(faultsOf(['7', '07'])).toMatchObject([{ message: 'a list without duplicates' }]);
   });
 
-  test('that is not sent may have any length and contain duplicates', () => {
+  test('outside a message may have any length and contain duplicates', () => {
     const request = { source: 'data-files', ids: [...ids, '07'] };
 
     expect(unbounded['data-files'].parse(request).ids).toEqual([...ids, '7']);

@@ -45,7 +45,7 @@ test('a batch becomes one job per chunk, whose texts have their lines as ids', a
   ]);
 });
 
-test('splitting sends messages in tens, and writes the header after all of them', async () => {
+test('splitting sends messages ten at a time, and writes the header after all of them', async () => {
   const { split, storage } = world();
   const sent: number[] = [];
   const headers: unknown[] = [];
@@ -400,7 +400,7 @@ test('a batch of characters that are escaped when sent fits in its messages, wit
   );
 });
 
-test('a request that is larger than its share once it is escaped is refused', async () => {
+test('a request that takes more than its share of a message, once it is escaped, is refused', async () => {
   const { split } = world();
   const request = { instructions: '\uFFFF'.repeat(8_189) };
 

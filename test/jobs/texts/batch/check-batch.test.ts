@@ -96,7 +96,7 @@ describe('the check of a batch', () => {
     await expect(checkBatch(batchOf(two), { cache, rate: 2, maxCalls, signal })).rejects.toThrow('enough');
   });
 
-  test('accepts a name of at most 114 characters that is not that of the cache', async () => {
+  test('accepts a name of at most 114 characters, other than the name of the score cache', async () => {
     const named = async (batch: string) =>
       (await checkBatch(batchOf(two, { batch }), { cache, rate: 2 })).kind;
 
@@ -139,14 +139,14 @@ describe('a preview', () => {
     expect([messages.length, store.objects.size]).toEqual([0, 0]);
   });
 
-  test('counts equal texts once against the limit of ten days', async () => {
+  test('counts equal texts once when it checks that the calls take at most ten days', async () => {
     const { split } = world();
     const rows = Array.from({ length: 100 }, (_, index) => row(index, 'good'));
 
     expect(await splitBatch(batchOf(rows), { ...split, rate: 0.0001 })).toMatchObject({ kind: 'split' });
   });
 
-  test('looks up a hundred texts together', async () => {
+  test('looks up a hundred texts at a time in the score cache', async () => {
     const { split } = world();
     const sizes: number[] = [];
     const lookup: ScoreCache['lookup'] = (requests) => {

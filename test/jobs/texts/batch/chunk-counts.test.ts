@@ -84,7 +84,7 @@ describe('the rows of a part', () => {
   });
 });
 
-test('two tries of a row cost the sum of both, or nothing', () => {
+test('two tries of a row together cost the sum of their costs, and nothing if neither made a call', () => {
   const tokens = { input: 1, output: 2, total: 3, reasoning: 4 };
 
   expect(addCosts({ calls: 2, paidAgain: 1, tokens }, { calls: 1, cached: 0, tokens })).toEqual({

@@ -18,7 +18,7 @@ const staged: StagedChunk['rows'][number] = { line: 7, id: 'user-7', text: 'good
 describe('a part', () => {
   const rows = [{ line: 1, error: 'no text' }, scoredRow(staged, { result: { sentiment: 'good' } })];
 
-  test('has one line for each row, and a name made of its chunk, the row that may name it, and its bytes', () => {
+  test('has one line for each row, and a name made of its chunk, a hash of the token of the chunk’s row, and a hash of its bytes', () => {
     const { key, body } = printPart(CHUNK, rows);
 
     expect(key).toMatch(/^scores\/b1\/part-00003-[0-9a-f]{8}-[0-9a-f]{12}\.ndjson\.gz$/);
@@ -65,14 +65,14 @@ describe('an open chunk', () => {
     return store;
   }
 
-  test('has all its texts to score, even if its former part is missing', async () => {
+  test('has all its texts to score if it has no part, or if its part is missing', async () => {
     const store = await storeWithChunk();
 
     for (const part of [undefined, 'scores/b1/part-00000-0123456789ab.ndjson.gz'])
       expect((await readOpenChunk(chunk, part, store)).texts).toHaveLength(3);
   });
 
-  test('that was reopened has only the texts to score that have no score, and the scores of the others', async () => {
+  test('that was reopened has only its texts without a score left to score, and keeps the scores of the others', async () => {
     const store = await storeWithChunk();
     const scored = { line: 1, textHash: 'hash 1', sentiment: 'POSITIVE' };
     const rows = [

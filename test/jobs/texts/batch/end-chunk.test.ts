@@ -95,7 +95,7 @@ describe('a chunk', () => {
     expect(partsIn(one)).toHaveLength(1);
   });
 
-  test('keeps a part that erasing a text is about to name', async () => {
+  test('keeps a part that an erasure of a text has just written, and will name in the chunk’s row', async () => {
     const one = await splitWorld();
     await endChunk(CHUNK, results, one.storage);
     const next = printPart(CHUNK, [], (await rowOf(one)).token);
@@ -270,7 +270,7 @@ describe('reopening a chunk', () => {
     expect(await reopenChunk(CHUNK, erasing)).toBe('gone');
   });
 
-  test('makes a later end prefer the result of the row itself to that of an equal text', async () => {
+  test('makes a later end prefer the result of the row itself to the result of an equal text', async () => {
     const one = world();
     await splitBatch(batchOf([row(1, 'good'), row(2, 'good')]), one.split);
     await endChunk(CHUNK, [scored('1', 'good'), failed('2')], one.storage);

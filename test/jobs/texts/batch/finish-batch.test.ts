@@ -76,7 +76,7 @@ test.each<[string, Partial<BatchHeader> | undefined, readonly (Row | undefined)[
 });
 
 describe('the summary of a batch', () => {
-  test('is not replaced by an older one that arrives late', async () => {
+  test('is not replaced by an older summary that arrives late', async () => {
     const one = world();
     await writeChunkRow({ batch: 'b1', chunk: 0 }, ended(0), null, one.storage);
     await writeHeader('b1', { chunks: 1, rows: 0, badRows: 0 }, one.storage);

@@ -42,7 +42,7 @@ describe('a chunk’s job', () => {
     expect(await countedIn(one)).toEqual([]);
   });
 
-  test('leaves the calls of its failed texts to be counted if another worker has ended the chunk meanwhile', async () => {
+  test('leaves the calls of its failed texts in the cache, to be counted later, if another worker has ended the chunk meanwhile', async () => {
     const { one, job } = await splitWorld(
       scriptedAnalyze({ bad: Array(9).fill({ kind: 'status', status: 500 }) }),
     );
@@ -54,7 +54,7 @@ describe('a chunk’s job', () => {
     expect((await countedIn(one)).length).toBe(1);
   });
 
-  test('sends only the texts without a result after a reopening, even if the cache has none', async () => {
+  test('sends only the texts without a result after the chunk was reopened, even if the cache is empty', async () => {
     const { one, job } = await splitWorld();
     await score(job, one);
     await reopenChunk(CHUNK, one.storage);

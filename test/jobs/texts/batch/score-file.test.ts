@@ -46,7 +46,7 @@ test.each([
   ['in DynamoDB’s manner', () => createMemoryTable()],
   ['in a file', () => createSqliteTable(sqliteFile(join(folder.path, 'jobs.db')))],
 ])(
-  'two processes that score a batch concurrently make no more calls than it may, with a table %s',
+  'two processes that score a batch concurrently make no more calls than the batch allows, with a table %s',
   async (_, open) => {
     const [store, table] = [createMemoryStore(), open()];
     const rows = Array.from({ length: 120 }, (_each, index) => row(index + 1, `text ${index}`));

@@ -75,7 +75,7 @@ test('a scored file includes skipped rows, without a score', async () => {
   expect(text).toBe('text,n,sentiment,model,error\ngood,1,positive,m1,\n,2,,,\nbad,3,negative,m1,\n');
 });
 
-test('each topic has its column', async () => {
+test('a scored CSV has a column for each topic', async () => {
   const { text } = await scored('text\ngood\n', 'scored.tsv', { topics: ['price', 'service'] });
 
   expect(text).toBe(
@@ -83,7 +83,7 @@ test('each topic has its column', async () => {
   );
 });
 
-test('each object is unchanged, with one more member', async () => {
+test('the objects of a scored NDJSON file are unchanged, except that each has one more member, with its score', async () => {
   const source =
     '{"id":12345678901234567890,"text":"good","score":1.50}\nnone\n{ "text" : "bad" , "a":[1, 2] }\n{}\n';
 

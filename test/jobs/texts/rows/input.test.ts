@@ -9,7 +9,7 @@ async function found(bytes: Uint8Array | string, options: Partial<Parameters<typ
   return { before, rows: rows.length, ...input.found() };
 }
 
-test('a source is described once its rows were read', async () => {
+test('an input reports its format only after its rows have been read', async () => {
   const german = singleBytes('id;text\n1;schön\n2;größer\n', 'windows-1252');
 
   expect(await found(german)).toEqual({
@@ -68,7 +68,7 @@ test('a hundred thousand ids are distinguished, and of many repeated ones a few 
   });
 });
 
-test('ids are held up to a limit of memory', () => {
+test('repeated ids are found only among the ids before the memory limit', () => {
   const ids = createIdIndex(10);
 
   for (let line = 1; line <= 12; line += 1) ids.add(`row-${line}`, line);

@@ -27,14 +27,17 @@ test.each<[string, readonly PlatformFailure[], boolean]>([
   ['ten, whose refusals differ', [...Array(9).fill(status(422)), status(409)], true],
   ['three responses of a wrong shape', [shape, shape, shape], true],
   ['a wrong shape and a response that is too large, by turns', [shape, tooLarge, shape], false],
-])('different texts that fail for the same reason stop a request: %s', (_, given, stops) => {
-  const failures = createFailures();
+])(
+  'whether different texts that fail for the same reason stop all texts with the same settings: %s',
+  (_, given, stops) => {
+    const failures = createFailures();
 
-  expect(given.map((each, at) => failures.recordFailed(`text ${at}`, each)).includes(true)).toBe(stops);
-});
+    expect(given.map((each, at) => failures.recordFailed(`text ${at}`, each)).includes(true)).toBe(stops);
+  },
+);
 
 test.each(['recordSucceeded', 'recordScored'] as const)(
-  'a hundred refusals stop a request that has scored before (%s), and then ten again',
+  'once one text with these settings was scored (%s), only a hundred refusals stop the others; after that, ten more do',
   (event) => {
     const failures = createFailures();
     failures[event]();
@@ -62,7 +65,7 @@ test('one text that fails repeatedly counts as one text', () => {
   expect(Array.from({ length: 500 }, () => failures.recordFailed('n/a', unavailable))).not.toContain(true);
 });
 
-test('different requests are counted separately, and equal ones together', () => {
+test('failures are counted separately for different settings, and together for equal ones', () => {
   const failuresOf = createFailuresByRequest();
   failuresOf({ model: 'good', instructions: 'brief' }).recordSucceeded();
 

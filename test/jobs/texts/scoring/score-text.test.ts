@@ -86,13 +86,13 @@ test('a call that records its send twice counts one send', async () => {
   expect(resultsOf(await scoreTexts(textsOf('good'), {}, options))).toMatchObject([{ calls: 1 }]);
 });
 
-describe('a wait for the pace is completed if calls have left,', () => {
+describe('once calls have left, a text waits for its slot', () => {
   const waits = (waitMs: number): PlatformFailure => ({ kind: 'wait', waitMs, maxWaitMs: 20_000 });
 
   test.each([
-    ['if it takes at most two minutes', 120_000, {}, 'scored'],
-    ['but not if it takes longer', 120_001, {}, 'later'],
-    ['but not if it ends after the deadline', 40_000, { deadlineMs: NOW + 40_000 }, 'later'],
+    ['if that takes at most two minutes', 120_000, {}, 'scored'],
+    ['but not if that takes longer', 120_001, {}, 'later'],
+    ['but not past the deadline', 40_000, { deadlineMs: NOW + 40_000 }, 'later'],
   ])('%s', async (_, waitMs, more, kind) => {
     const { analyze } = scriptedAnalyze({ bad: [waits(waitMs)] });
     const { options } = worker(analyze);
@@ -111,7 +111,7 @@ describe('a failure of the table', () => {
     },
   };
 
-  test('stops the run, and is reported for every text', async () => {
+  test('stops the session, and is reported for every text', async () => {
     const { options } = worker(scriptedAnalyze().analyze, broken);
 
     const scored = await scoreTexts(textsOf('good', 'bad'), {}, { ...options, concurrency: 1 });
@@ -278,7 +278,7 @@ describe('a result that cannot be stored', () => {
   });
 });
 
-test('a run that is requeued says how many distinct texts wait', async () => {
+test('a session that is requeued says how many distinct texts wait', async () => {
   const tooLong: PlatformFailure = { kind: 'wait', waitMs: 200_000, maxWaitMs: 20_000 };
   const { analyze } = scriptedAnalyze({ bad: [tooLong] });
   const { options } = worker(analyze);

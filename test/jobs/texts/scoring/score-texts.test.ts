@@ -109,7 +109,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect(await rowOf(table, 'odd')).toBeUndefined();
   });
 
-  test('a failure that says nothing about the text stops the run; the lost sends are counted next time', async () => {
+  test('a failure that says nothing about the text stops the session; the lost sends are counted next time', async () => {
     const { analyze, paid } = scriptedAnalyze({ good: [lost, lost] });
     const { options, table } = worker(analyze);
     const once = { ...options, retry: { maxRetries: 1 } };
@@ -176,7 +176,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect(slept).toEqual([250, 500]);
   });
 
-  test('if the deadline comes first, the run asks to be repeated when that lease ends', async () => {
+  test('if the deadline comes before another worker’s lease ends, the session asks to be repeated when it does', async () => {
     const table = buildTable();
     await sentBy(worker(scriptedAnalyze().analyze, table, 'other'), 'held');
     const { options } = worker(scriptedAnalyze().analyze, table);
@@ -378,7 +378,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect(await rowOf(table, 'good')).toMatchObject({ state: 'SCORED', sends: 2 });
   });
 
-  test('a call of the client that is in flight when the run is stopped finishes, and its result is stored', async () => {
+  test('a call of the client that is in flight when the session is stopped finishes, and its result is stored', async () => {
     const stop = new AbortController();
     const { platform, sent } = fakeCall([
       async (signal) => {

@@ -29,8 +29,8 @@ function attempts(gate = createTextGate()) {
   };
 }
 
-describe('of all texts of a process, two wait for their slot; another one', () => {
-  test('starts when one has left, although that call has not ended', async () => {
+describe('while two texts of a process wait for their slots, a third', () => {
+  test('starts once the call for one of them has left, even though it has not ended', async () => {
     const { begin, started, leave, end } = attempts();
     const one = begin('one');
     for (const name of ['two', 'three', 'four']) begin(name);
@@ -45,7 +45,7 @@ describe('of all texts of a process, two wait for their slot; another one', () =
     expect(await one).toBe('one ended');
   });
 
-  test('starts when one has ended without leaving', async () => {
+  test('starts once one of them has ended without a call', async () => {
     const { begin, started, end } = attempts();
     for (const name of ['one', 'two', 'three']) begin(name);
     await settled();
@@ -56,7 +56,7 @@ describe('of all texts of a process, two wait for their slot; another one', () =
     expect(started).toEqual(['one', 'two', 'three']);
   });
 
-  test('starts when one has failed, and its caller gets the error', async () => {
+  test('starts once one of them has failed, and the caller gets the error', async () => {
     const { begin, started, fail } = attempts();
     const one = begin('one');
     for (const name of ['two', 'three']) begin(name);

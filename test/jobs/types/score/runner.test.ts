@@ -98,7 +98,7 @@ describe('a score job', () => {
     expect(platform.seen.paid).toBe(0);
   });
 
-  test('starts no text after its last possible moment', async () => {
+  test('starts no text after the time until which calls may be sent', async () => {
     const { thrown, platform } = await runOn({}, { lastSendMs: 1_000_000 });
 
     expect(thrown).toBeInstanceOf(RequeueError);

@@ -69,7 +69,7 @@ test('a function may be given by its name and alias', async () => {
   expect(lambda.requests).toMatchObject([{ function: 'snapshot:live', name: NAME }]);
 });
 
-test('if a job is started twice, there is one execution, even if its followers have changed meanwhile', async () => {
+test('a job that is started twice has one execution, even if the snapshots that follow it have changed meanwhile', async () => {
   await runnerOf()(calculations, turn());
   await runnerOf()(calculations, turn());
   const again = await runnerOf({ followers: cards })(calculations, turn());
@@ -137,7 +137,7 @@ describe('the name of an execution', () => {
   });
 });
 
-describe('followers', () => {
+describe('the snapshots that follow (followers)', () => {
   test('are passed to the execution of a job of all calculations', async () => {
     await runnerOf({ followers: cards })(calculations, turn());
 

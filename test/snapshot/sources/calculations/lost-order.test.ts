@@ -90,68 +90,71 @@ async function expectUndisturbed(saved: Saved): Promise<void> {
   expect(checkpoint).toMatchObject({ ...undisturbed, parts: ids.length });
 }
 
-describe.each(['id', 'created'] as const)('an order of %s that is lost after several parts', (field) => {
-  test('leaves every id exactly once over all parts, including the open part', async () => {
-    const saved = await afterTwoParts(losingPlatform(field).scan);
+describe.each(['id', 'created'] as const)(
+  'a run whose platform stops sorting by %s after several parts',
+  (field) => {
+    test('has every id exactly once over all parts, including the open part', async () => {
+      const saved = await afterTwoParts(losingPlatform(field).scan);
 
-    const { ids } = await storedBy(saved);
-    await expectUndisturbed(saved);
-    expect(ids).toHaveLength(3);
-    expect(ids.flat()).toEqual(expect.arrayContaining(IDS.slice(0, 9)));
-  });
+      const { ids } = await storedBy(saved);
+      await expectUndisturbed(saved);
+      expect(ids).toHaveLength(3);
+      expect(ids.flat()).toEqual(expect.arrayContaining(IDS.slice(0, 9)));
+    });
 
-  test('has the same result if the run is stopped at each of its checkpoints', async () => {
-    const { scan } = losingPlatform(field);
+    test('has the same result if the run is stopped at each of its checkpoints', async () => {
+      const { scan } = losingPlatform(field);
 
-    let saved = await begin();
-    let slices = 0;
-    while (saved.checkpoint.outcome === null) {
-      saved = await slice(await again(saved), scan, ofOnePart);
-      slices += 1;
-    }
+      let saved = await begin();
+      let slices = 0;
+      while (saved.checkpoint.outcome === null) {
+        saved = await slice(await again(saved), scan, ofOnePart);
+        slices += 1;
+      }
 
-    expect(slices).toBeGreaterThan(6);
-    await expectUndisturbed(saved);
-  });
+      expect(slices).toBeGreaterThan(6);
+      await expectUndisturbed(saved);
+    });
 
-  test('has the same result whichever call fails, if the run is resumed after it', async () => {
-    let failures = 0;
+    test('has the same result whichever call fails, if the run is resumed after it', async () => {
+      let failures = 0;
 
-    for (let failAt = 1; failAt <= 20; failAt += 1) {
-      const { scan } = losingPlatform(field, failAt);
-      const begun = await begin();
-      // A failure of a page that was read ahead and not used stays unnoticed.
-      const saved = await slice(begun, scan).catch(() => undefined);
-      failures += saved === undefined ? 1 : 0;
-      await expectUndisturbed(saved ?? (await slice(await again(begun), scan)));
-    }
+      for (let failAt = 1; failAt <= 20; failAt += 1) {
+        const { scan } = losingPlatform(field, failAt);
+        const begun = await begin();
+        // A failure of a page that was read ahead and not used stays unnoticed.
+        const saved = await slice(begun, scan).catch(() => undefined);
+        failures += saved === undefined ? 1 : 0;
+        await expectUndisturbed(saved ?? (await slice(await again(begun), scan)));
+      }
 
-    expect(failures).toBeGreaterThan(14);
-  });
+      expect(failures).toBeGreaterThan(14);
+    });
 
-  test('has the same result whichever object a killed process stored last', async () => {
-    let kills = 0;
+    test('has the same result whichever object a killed process stored last', async () => {
+      let kills = 0;
 
-    for (let isKilled = true; isKilled; ) {
-      const platform = losingPlatform(field);
-      const begun = await slice(
-        await slice(await begin(), platform.scan, ofOnePart),
-        platform.scan,
-        ofOnePart,
-      );
-      const dying = slice(begun, platform.scan, { store: storeUntil(kills) });
-      isKilled = await dying.then(
-        () => false,
-        () => true,
-      );
-      if (isKilled) await expectUndisturbed(await slice(await again(begun), platform.scan));
-      kills += 1;
-    }
+      for (let isKilled = true; isKilled; ) {
+        const platform = losingPlatform(field);
+        const begun = await slice(
+          await slice(await begin(), platform.scan, ofOnePart),
+          platform.scan,
+          ofOnePart,
+        );
+        const dying = slice(begun, platform.scan, { store: storeUntil(kills) });
+        isKilled = await dying.then(
+          () => false,
+          () => true,
+        );
+        if (isKilled) await expectUndisturbed(await slice(await again(begun), platform.scan));
+        kills += 1;
+      }
 
-    // The slice puts five objects: the open part and a checkpoint, then the part, its entry and a checkpoint.
-    expect(kills - 1).toBe(5);
-  });
-});
+      // The slice puts five objects: the open part and a checkpoint, then the part, its entry and a checkpoint.
+      expect(kills - 1).toBe(5);
+    });
+  },
+);
 
 function storeUntil(puts: number): Store {
   let remaining = puts;

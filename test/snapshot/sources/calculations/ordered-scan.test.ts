@@ -209,7 +209,7 @@ describe.each(['id', 'created'] as const)('a list that grows with each request, 
 });
 
 test.each(['id', 'created'] as const)(
-  'a row without an id is left out, by %s, and does not stop a scan',
+  'a scan by %s leaves out a row without an id, and continues',
   async (field) => {
     const all = [{ id: 1 }, { id: 2 }, { name: 'Margin' }, { id: 3 }, { id: 4 }, { id: 5 }].map(
       (row, at) => ({
@@ -244,7 +244,7 @@ describe('by id', () => {
     ['two', 10, ['<0', '>0', '>3', '>6']],
     ['one', 5_000_000, ['<0', '>0', '>3']],
   ])(
-    '%s pages are fetched ahead of one of %i bytes, and aborted if the caller stops',
+    '%s pages are fetched ahead of a page of %i bytes, and aborted if the caller stops',
     async (_, sizeBytes, expected) => {
       const platform = simulatePlatform({ steps: rowsOf(20), changes: [] });
       const signals: (AbortSignal | undefined)[] = [];
@@ -406,7 +406,7 @@ describe('by creation', () => {
   });
 });
 
-test('32 pages plus the number read before may bring nothing new, and there are at most 100,000 pages', () => {
+test('a scan ends after 32 pages without new rows, plus one for each page with new rows before, or after 100,000 pages', () => {
   const refused = (progress: Partial<Progress>) => () =>
     refuseStall({ ...NO_PROGRESS, next: 7, ...progress });
 

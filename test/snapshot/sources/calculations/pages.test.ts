@@ -83,12 +83,12 @@ describe('a page', () => {
   });
 });
 
-describe('the rows of a page from one on', () => {
+describe('the rows of a page from a given row on', () => {
   const records = ['{"id":1,"a":1}', '{"id":22,"b":null}', '{"id":333}'];
 
   test.each([
-    ['in its own memory', ','],
-    ['in memory of their own', ' , '],
+    ['within the memory of the page', ','],
+    ['in a copy', ' , '],
   ])('are a batch, %s', (_, between) => {
     const text = `{"results":[${records.join(between)}],"totalHits":3}`;
     const page = pageIn(Buffer.from(text), 'id');
@@ -101,8 +101,8 @@ describe('the rows of a page from one on', () => {
   });
 
   test.each([
-    ['in its own memory', ','],
-    ['in memory of their own', ' , '],
+    ['within the memory of the page', ','],
+    ['in a copy', ' , '],
   ])('free the memory of the page, %s', (_, between) => {
     const bytes = Buffer.from(`{"results":[{"id":1}${between}{"id":2,"x":"${'x'.repeat(300_000)}"}]}`);
 

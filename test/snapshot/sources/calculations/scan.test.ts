@@ -108,7 +108,7 @@ describe('a platform that refuses to sort by id', () => {
     expect(outcome).toMatchObject({ consistency: 'best-effort', order: 'none' });
   });
 
-  test('and by creation causes its own error', async () => {
+  test('and refuses to sort by creation too causes an error with the second refusal', async () => {
     const { call, fields } = callWith(() => {
       throw statusError(400);
     });

@@ -13,7 +13,7 @@ const scanOf = ({ call }: Pick<ReturnType<typeof simulateFiles>, 'call'>) =>
 const keysOf = (ids: readonly string[]) => ids.map((id) => `${FILESET}/${id}`);
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => 10 * index);
 
-describe('a quiet platform', () => {
+describe('a platform whose files do not change', () => {
   test('is proved, by at most two reads, whatever its pages', async () => {
     const quiet = fc.record({
       paths: fc.array(fc.nat(9), { maxLength: 30 }),

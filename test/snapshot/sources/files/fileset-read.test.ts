@@ -263,7 +263,7 @@ describe('the last page', () => {
     ['has neither a cursor nor a total', whole({ offset: 0, limit: 100 }), false],
     ['says that no page follows', whole({ next: null }), true],
     ['says how many files there are', whole({ total: 1 }), true],
-  ])('that %s: whether it shows the end', async (_, text, isEndShown) => {
+  ])('that %s shows the end of the list, or not', async (_, text, isEndShown) => {
     const { result } = await read([text]);
 
     expect(result.isEndShown).toBe(isEndShown);
