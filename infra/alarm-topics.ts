@@ -69,7 +69,7 @@ export class AlarmTopics extends Construct {
     acknowledge(
       topic,
       'SNS2',
-      'The messages are names of alarms, and digests of reports; SNS stores them only until delivery. CloudWatch may not use AWS’s own key, and a key of our own costs $1 a month. alarms.topicArn can name an encrypted topic instead.',
+      'The messages are names of alarms, and digests of reports; SNS stores them only until delivery. CloudWatch may not use AWS’s own key, and a separate key costs $1 a month. alarms.topicArn can name an encrypted topic instead.',
     );
     topic.addToResourcePolicy(
       new PolicyStatement({

@@ -98,13 +98,13 @@ const UNUSED: Readonly<Record<string, string>> = {
   // AWS profiles, whose files a function does not have.
   'shared-ini-file-loader/loadSharedConfigFiles.js': `export const CONFIG_PREFIX_SEPARATOR = '.';
     export const loadSharedConfigFiles = async () => ({ configFile: {}, credentialsFile: {} });`,
-  // Pino's destinations: it gets our own destination instead.
+  // Pino's destinations: `createLogger` passes another destination to it.
   'sonic-boom/index.js': 'module.exports = function SonicBoom() {};',
   'on-exit-leak-free/index.js': 'module.exports = {};',
   'pino/lib/multistream.js': 'module.exports = () => {};',
   'pino/lib/transport.js': 'module.exports = () => {};',
   '@pinojs/redact/index.js': 'module.exports = () => {};',
-  // The Parquet writer's code for columns and options that our tables do not have. `writeBlooms` is called after all
+  // The Parquet writer's code for columns and options that the tables do not have. `writeBlooms` is called after all
   // columns, so it must exist.
   'hyparquet-writer/src/bloom.js': nothing('BloomBuilder', 'writeBlooms'),
   'hyparquet-writer/src/delta.js': nothing('deltaBinaryPack', 'deltaByteArray', 'deltaLengthByteArray'),

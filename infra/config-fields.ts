@@ -2,8 +2,8 @@ import { Token } from 'aws-cdk-lib';
 import * as z from 'zod/mini';
 
 /*
- * The types of the configuration's fields. The message of an error says what was expected. A token is a placeholder of
- * CDK for a value that is known only at deployment. It is allowed where AWS allows it, and only literal values are
+ * The types of the configuration's fields. The message of an error says what was expected. A CDK token is a
+ * placeholder for a value that is known only at deployment. It is allowed where AWS allows it, and only literal values are
  * checked.
  */
 
@@ -13,29 +13,29 @@ import * as z from 'zod/mini';
  */
 export const isToken = (value: unknown): boolean => Token.isUnresolved(value) || Token.isUnresolved([value]);
 
-/** Allows tokens in a field whose schema would refuse them. */
+/** Allows CDK tokens in a field whose schema would refuse them. */
 export const orToken = <T extends z.core.$ZodType>(field: T, error: string) =>
   z.union([field, z.custom<z.output<T>>(isToken)], { error });
 
-/** Refuses tokens, because the template is computed from the value. */
+/** Refuses CDK tokens, because the template is computed from the value. */
 export const atSynth = <T extends z.ZodMiniType>(field: T): T =>
   field.check(z.refine((value) => !isToken(value), { error: 'a value that is known at synth' }));
 
-/** A string that matches a pattern; or a token. `error` is what was expected. */
+/** A string that matches a pattern; or a CDK token. `error` is what was expected. */
 export const text = (error: string, pattern: RegExp) =>
   z.string({ error }).check(z.refine((value) => isToken(value) || pattern.test(value), { error }));
 
-/** A string that is not blank; or a token. */
+/** A string that is not blank; or a CDK token. */
 export const nonBlank = (error: string) => text(error, /\S/);
 
-/** A number from `min` to `max`; or a token. */
+/** A number from `min` to `max`; or a CDK token. */
 export function number(min: number, max: number) {
   const error = `a number from ${min} to ${max}`;
   const isValid = (value: number) => isToken(value) || (value >= min && value <= max);
   return z.number({ error }).check(z.refine(isValid, { error }));
 }
 
-/** A whole number from `min` to `max`; or a token. */
+/** A whole number from `min` to `max`; or a CDK token. */
 export function integer(min: number, max: number) {
   const error = `a whole number from ${min} to ${max}`;
   const isValid = (value: number) =>
@@ -115,7 +115,7 @@ export const folders = text(
   /^\/*(?!\.{1,2}(?:\/|$))[\w!\-.'()]+(?:\/(?!\.{1,2}(?:\/|$))[\w!\-.'()]+)*\/*$/,
 );
 
-/** The value of SYNC_ENCRYPTION. A key is named by its ARN, which roles need; only the ARN may be a token. */
+/** The value of SYNC_ENCRYPTION. A key is named by its ARN, which roles need; only the ARN may be a CDK token. */
 export const encryption = text(
   'AES256, aws:kms, or aws:kms: with the ARN of a key',
   /^(AES256|aws:kms(:arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+)?)$/,

@@ -67,7 +67,7 @@ const TYPE_ISSUES: readonly string[] = ['invalid_type', 'invalid_value', 'invali
 function unparsed(field: z.core.$ZodType) {
   const faultsIn = (value: unknown) =>
     (z.core.safeParse(field, value).error?.issues ?? []).filter(
-      // A token is only known to be a string.
+      // Of a CDK token it is only known that it is a string.
       ({ path, code }) => TYPE_ISSUES.includes(code) || !isToken(at(value, ...path.map(String))),
     );
   const checked = z.unknown().check(({ value, issues }) => {

@@ -180,7 +180,7 @@ export const allow: AllowSchema = z.strictObject(allowFields, {
 
 const link = orToken(platformLink, 'an address with {id} over https (or http on loopback)');
 
-/** The unit may not be a token, since its length is checked. */
+/** The unit may not be a CDK token, since its length is checked. */
 const prices = pricesSchema.check(
   z.refine(({ unit }) => !isToken(unit), { error: 'a value that is known at synth', path: ['unit'] }),
 );

@@ -25,8 +25,8 @@ type ExpectedSnapshotsProps = FunctionDefaults &
 /**
  * A function that checks every hour how old the newest published run of each place is, and whether the platform refuses
  * the token. It reports each problem until the problem is over. It also records when jobs of scheduled functions are
- * due, and reports jobs that did not arrive. It uses the store and the table, so it reports missing ones even if
- * nothing else runs.
+ * due, and reports jobs that did not arrive. It uses the store and the table, so it reports missing snapshots
+ * even if nothing else runs.
  *
  * An alarm on a metric of runs is not enough: it looks back at most a week, would be red from the first deployment
  * until the first run, and costs a metric for each place.

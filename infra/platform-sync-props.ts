@@ -76,7 +76,7 @@ export function partsOf(props: AnyProps) {
   };
 }
 
-/** Removes the slashes at both ends of a prefix, unless it is a token. */
+/** Removes the slashes at both ends of a prefix, unless it is a CDK token. */
 const withoutSlashes = (prefix: string) => (isToken(prefix) ? prefix : prefix.replaceAll(/^\/+|\/+$/g, ''));
 
 /** The contradictions in the props, each as a line of a `ConfigError`. */

@@ -21,7 +21,7 @@ type RegularStart = RareDeadLetters & {
   readonly description: string;
   /** The times, in UTC. */
   readonly at: CronOptionsWithTimezone;
-  /** How long an undelivered start is retried: until the next start, which makes it useless. */
+  /** How long an undelivered start is retried: until the next start, which replaces it. */
   readonly maxEventAge: Duration;
   readonly input: object;
 };

@@ -116,7 +116,7 @@ export class Storage extends Construct {
           resources: [bucket.bucketArn],
         }),
       );
-    // CDK's own option for it would add a function.
+    // Set here, since CDK's own option for these notifications would add a Lambda function.
     (bucket.node.defaultChild as CfnBucket).notificationConfiguration = {
       eventBridgeConfiguration: { eventBridgeEnabled: true },
     };
@@ -168,8 +168,8 @@ export class Storage extends Construct {
   }
 
   /**
-   * The condition that a key is used through one of these services. The `*` is for China, where their domain
-   * differs.
+   * The condition that a key is used through one of these services. The `*` is for China, where the
+   * services have another domain.
    */
   private through(...services: readonly ('s3' | 'dynamodb')[]) {
     const [only, ...others] = services.map((each) => `${each}.${Stack.of(this).region}.amazonaws.com*`);
@@ -236,7 +236,7 @@ export class Storage extends Construct {
   allowReaders(readers: readonly string[], patterns: readonly string[]): void {
     if (readers.length === 0) return;
     const principals = readers.map((reader) =>
-      // A token may be an ARN or the id of an account: IAM accepts both here.
+      // A CDK token may be an ARN or the id of an account: IAM accepts both here.
       isToken(reader) || reader.startsWith('arn:') ? new ArnPrincipal(reader) : new AccountPrincipal(reader),
     );
     const statements = [

@@ -65,7 +65,7 @@ export class SyncFunction extends Construct {
 
 /**
  * The format of the logs. With JSON, Lambda's own lines (start, report, time-out, uncaught errors) are JSON like
- * our lines, so that queries find fields in every line. The level is TRACE, so that only LOG_LEVEL decides what is
+ * the function's lines, so that queries find fields in every line. The level is TRACE, so that only LOG_LEVEL decides what is
  * logged: by default, Lambda would drop lines below INFO.
  */
 const logging = {

@@ -119,11 +119,11 @@ export const alternatives = (values: readonly string[]): string =>
 /** Matches a time in ISO 8601. Engines differ in which other strings they read as a time: in Trino, `0` is a year. */
 export const ISO_TIME = String.raw`^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?$`;
 
-/** SQL for the moment of an ISO 8601 string, in UTC; null for any other string. */
+/** SQL for an ISO 8601 string as a timestamp in UTC; null for any other string. */
 export const momentOf = (text: string): string =>
   `CAST(CASE WHEN regexp_like(${text}, '${ISO_TIME}') THEN try(from_iso8601_timestamp(${text})) END AT TIME ZONE 'UTC' AS timestamp)`;
 
-/** SQL for the moment of epoch milliseconds, in UTC. */
+/** SQL for epoch milliseconds as a timestamp in UTC. */
 export const epochMoment = (epochMs: string): string =>
   `CAST(from_unixtime_nanos(${epochMs} * 1000000) AT TIME ZONE 'UTC' AS timestamp)`;
 

@@ -36,7 +36,7 @@ function withProblem(line: Record<string, unknown>): Record<string, unknown> {
  */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  // Removed, since it would repeat `type`: our errors have their name as their own property.
+  // Removed, since it would repeat `type`: the errors of this program have their name as an own property.
   const { name: _name, ...facts }: Record<string, unknown> = { ...pino.stdSerializers.err(error) };
   if (isRefusal(error)) {
     const { stack: _stack, cause: _cause, ...rest } = facts;

@@ -16,7 +16,7 @@ const pricesFields = {
   'update-formula': price,
 };
 
-/** The type of `pricesSchema`, named for our declarations. */
+/** The type of `pricesSchema`, named for the package's type declarations. */
 export interface PricesSchema extends z.ZodMiniObject<typeof pricesFields, z.core.$strict> {}
 
 /** Schema of the setting PLATFORM_PRICES. */

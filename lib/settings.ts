@@ -32,7 +32,7 @@ export const readPaceSettings = (environment: Environment): PaceSettings =>
   read(paceSchema, environment, [networkFaults]);
 
 /**
- * The environment with our settings trimmed: without white space around a value, which comes from pasting or from a
+ * The environment with platform-sync's settings trimmed: without white space around a value, which comes from pasting or from a
  * file, and without quotes, which Docker's `--env-file` keeps. No valid value begins or ends with these.
  */
 export const tidied = (environment: Environment): Environment =>

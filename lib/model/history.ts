@@ -118,7 +118,7 @@ type DayToWrite = {
 
 /**
  * Stores the history of a day. Call it before `model/latest.json` moves: if the writer is killed in between, the next
- * one stores the same bytes. If the stored state is from newer runs, nothing is written.
+ * writer stores the same bytes. If the stored state is from newer runs, nothing is written.
  */
 async function writeDay(store: Store, { model, runs, start, before: { state, etag } }: DayToWrite) {
   const day = start.slice(0, 10);

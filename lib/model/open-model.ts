@@ -151,7 +151,8 @@ const ownTables = ({ tables, tablesAsOf, asOf }: StoredModel): StoredTables | un
   tables !== null && tablesAsOf === asOf ? tables : undefined;
 
 /**
- * Opens the current model for queries. Its tables, which take twice as long, are built only when SQL first needs them.
+ * Opens the current model for queries. Its tables take twice as long as the model itself, so they are built only when
+ * SQL first needs them.
  */
 export async function openModel(options: ModelToOpen): Promise<OpenedModel> {
   const { stored, computed, ...about } = await current(options, false);
@@ -199,9 +200,7 @@ async function current(
   return { stored, computed, runs, asOfMs: stored === undefined ? asOfMs : Date.parse(stored.asOf), columns };
 }
 
-/**
- * Returns undefined if access is denied, since an account may have permission to read published runs, but not formulas.
- */
+/** Returns undefined if access is denied: an account may have permission to read published runs, but not formulas. */
 function unlessDenied(error: unknown): undefined {
   if (!(error instanceof StoreError && error.failure.kind === 'denied')) throw error;
 }

@@ -21,7 +21,7 @@ type PartUses = PackedUses & {
   readonly spellings: readonly (readonly [record: number, id: string])[];
 };
 
-/** Increase this whenever the same lines lead to other uses. */
+/** Increase this whenever the same lines lead to different uses than before. */
 const VERSION = 2;
 /** Identifies the rules by which uses are computed, in 12 characters. It is part of the keys of stored uses. */
 export const USES_FORMAT = hash('sha256', JSON.stringify([VERSION, kinds, relations, statements])).slice(

@@ -41,7 +41,7 @@ type Dependent = Description &
   Named & {
     /** How many hops away it is; 1 if it uses the thing directly. */
     readonly hop: number;
-    /** The first of its `waysTotal` uses of things that are one hop nearer. */
+    /** How it uses things that are one hop nearer: the first of `waysTotal` ways. */
     readonly ways: readonly Way[];
     readonly waysTotal: number;
   };
@@ -82,7 +82,7 @@ type WhereUsedOptions = {
   readonly id: string;
   /** Only things of this kind. Default: of every kind that has the id. */
   readonly kind?: FindableKind | undefined;
-  /** Only the column of this dataset. Default: columns of any dataset. */
+  /** For a column: only in this dataset. Default: in any dataset. */
   readonly dataset?: string | undefined;
   /** How many uses may lie between the thing and a dependent. Default: any number. */
   readonly hops?: number | undefined;
@@ -312,7 +312,7 @@ const IN_GRAPH: ReadonlySet<Source> = new Set(['calculations', 'cards']);
 
 /**
  * Finds records with an id that are not in the graph, such as data files. For a FileSet or directory it also finds the
- * files in it; nothing else is known to depend on files. It reads the runs once; memory holds only listed things.
+ * files in it, which are all that is known to depend on it. It reads the runs once; memory holds only listed things.
  */
 async function whereUsedInFiles({ id, kind, maxListed, columns }: Search): Promise<readonly UsedThing[]> {
   const wanted = canonicalId(id);

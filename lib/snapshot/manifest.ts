@@ -68,7 +68,7 @@ const manifestSchema = z.object({
       added: z.number(),
       removed: z.number(),
       changed: z.number(),
-      /** The key of the stored changes, which have one line for each record that changed. No other manifest has it. */
+      /** The key of the stored changes, which have one line for each record that changed. No other manifest has this key. */
       key: z.string().check(z.refine(isKey)),
     }),
   ),

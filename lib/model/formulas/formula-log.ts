@@ -54,8 +54,8 @@ export type FormulaLogEntry = {
 };
 
 /**
- * The stored responses to platform-sync's updates of a calculation, oldest first. Throws `StoredObjectError` if a response is
- * not a JSON object.
+ * The stored responses to platform-sync's updates of a calculation, oldest first. Throws `StoredObjectError` if a
+ * response is not a JSON object.
  */
 export async function* readFormulaLog(store: Store, calculationId: string): AsyncGenerator<FormulaLogEntry> {
   for await (const { key } of store.list(folderOf(calculationId))) {

@@ -25,7 +25,7 @@ const MAX_BYTES = 512 * 1024 * 1024;
 
 const keyOf = (atMs: number) => `${FOLDER}${timeName(atMs)}.ndjson.gz`;
 
-/** When an import was made, in epoch milliseconds, by its key; NaN for the key of another object. */
+/** When an import was made, in epoch milliseconds, from its key; NaN for a key that is not an import's. */
 export const timeOfImport = (key: string): number => timeOfEntry({ time: KEY.exec(key)?.[1] });
 
 /**

@@ -266,9 +266,9 @@ const OTHER_TYPE: LinkType = { kind: 'other', relation: 'links to', hidden: 'lin
 const linkTypeOf = (type: string): LinkType => linkTypes.get(type) ?? OTHER_TYPE;
 
 /**
- * Adds the use that a link of a calculation states. A link to a card or to another calculation means that this one uses
- * the calculation. `templates`: the canonical ids of the calculations that it refers to itself; its full record may
- * link to these as well, and then the direction is the opposite.
+ * Adds the use that a link of a calculation states. A link to a card or to another calculation means that the linked
+ * thing uses the calculation. `templates`: the canonical ids of the calculations to which its own formula refers; its
+ * full record may link to these as well, and then the direction is the opposite.
  */
 function addLink(
   own: Thing,

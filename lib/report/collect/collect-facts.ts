@@ -115,7 +115,7 @@ type ThingFacts = Pick<
 
 const listLimits: ListLimits = { whole: MAX_WHOLE, top: MAX_LISTED };
 
-/** The facts from the model and from records; if one of these is damaged, there are no such facts. */
+/** The facts from the model and from records; none of them if the model or a record is damaged. */
 async function readThings(
   { store, now, signal, limits = listLimits }: FactsToCollect,
   addFault: Reading['addFault'],
@@ -184,7 +184,7 @@ type Calculation = ReturnType<ReturnType<typeof readCalculation>> &
 /** The number of calculations that get the flag `oldest`. */
 const MAX_OLDEST = 100;
 
-/** An incomplete list does not include calculations only because they are global or hidden: there are too many. */
+/** Too many calculations are global or hidden to put all of them into an incomplete list, as for the other flags. */
 const { global: _, hidden: __, oldest: OLD, ...listedFlags } = calculationFlags;
 const wantedFlags = Object.keys(listedFlags) as (keyof typeof listedFlags)[];
 

@@ -10,7 +10,7 @@ type Attention = JobFacts['attention'][number];
 
 const DAY_MS = 86_400_000;
 
-/** How many days of results to read, by the day of a job's first claim, and maximum results of each type. */
+/** How many days of results to read, by the day of a job's first claim, and how many results of each type at most. */
 const RESULT_DAYS = 30;
 const MAX_RESULTS = 5_000;
 

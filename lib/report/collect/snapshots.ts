@@ -86,7 +86,7 @@ function runFacts(manifest: Manifest): SnapshotFacts['history'][number] {
   return { run, ...timesOf(manifest), records, added, removed, changed, ...calls };
 }
 
-/** Maximum characters of a value, maximum characters of all changes of a place, and maximum fields of a record. */
+/** How many characters a value and all changes of a place may have, and how many fields of a record are shown. */
 const MAX_VALUE_LENGTH = 2_000;
 const MAX_CHARACTERS = 1_000_000;
 const MAX_FIELDS = 50;

@@ -59,7 +59,7 @@ export function App({ facts }: { readonly facts: ReportFacts }) {
   );
 }
 
-/** The list that a view consists of; nothing for another view. */
+/** The list that a view consists of; nothing for a view that is not a list. */
 function ListView({ view, params }: Shown) {
   const report = useReport();
   const found = useMemo(() => listOf(view, report), [view, report]);

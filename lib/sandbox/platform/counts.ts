@@ -59,7 +59,7 @@ export function createPlatformCounter() {
       ),
       /** The maximum number of requests that arrived within any second. */
       mostInOneSecond: arrivals.peak(),
-      /** The same, but only of requests that the limiter admitted. */
+      /** The maximum number of requests within any second that the limiter admitted. */
       mostAdmittedInOneSecond: admissions.peak(),
       faults: [...faultRecords],
       executions: [...executions],

@@ -258,7 +258,7 @@ function* fileRows({ fileSets }: PlatformState, fileSetId: string): Generator<st
 
 const LINES_A_BLOCK = 1000;
 
-/** Sends lines in blocks: a chunk for each line would be slow. */
+/** Sends many lines in each chunk: a chunk for each line would be slow. */
 function ndjson(lines: Iterable<string>): Response {
   const iterator = lines[Symbol.iterator]();
   const encoder = new TextEncoder();

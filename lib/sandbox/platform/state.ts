@@ -277,7 +277,7 @@ function cardLinkId({ row, rootId }: SeededCard): string {
   return rootId === undefined ? `${row.id}:${row.id % 9_973}` : `dr:${row.id}:${rootId}`;
 }
 
-/** Imports: with probability `chance`, a block of `size` consecutive records shares one creation time. */
+/** Imports: with probability `chance`, a group of `size` consecutive records shares one creation time. */
 const IMPORTS = [
   { size: 256, chance: 0.03 },
   { size: 16, chance: 0.12 },

@@ -286,7 +286,7 @@ export function compareRecordKeys({ owner, isInteger }: RecordKey): (a: string, 
 }
 
 /**
- * The id by which a record was requested: its owner's id if the source has owners, otherwise its own. If record ids are
+ * The id by which a record was requested: the owner's if the source has owners, otherwise the record's. If record ids are
  * integers, the owner may contain slashes, so the key is split at the last slash; otherwise at the first.
  */
 export function requestedId({ owner, isInteger }: RecordKey, key: string): string {

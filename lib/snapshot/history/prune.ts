@@ -66,7 +66,7 @@ type PlanOptions = {
 const UNFINISHED_MS = 7 * 86_400_000;
 
 /**
- * Plans which runs of each place to delete; deletes nothing. A clock of this machine that is ahead does not make runs
+ * Plans which runs of each place to delete; deletes nothing. If this machine's clock is ahead, runs do not count as
  * older.
  */
 export async function planPrunes(

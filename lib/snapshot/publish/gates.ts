@@ -50,9 +50,9 @@ const MAX_CLOCK_ERROR_MS = 300_000;
 const isFuture = (time: string, nowMs: number): boolean => Date.parse(time) > nowMs + MAX_CLOCK_ERROR_MS;
 
 /**
- * Whether the run began before the latest run did. Which of the two began earlier is decided by the last published run
- * at the beginning of each (`begunAfter`). Their clocks decide only if that was the same run, or if the order of those
- * runs is unknown.
+ * Whether the run began before the latest run did. Their `begunAfter` decides: for each, the run that was the last
+ * published one when it began. Their clocks decide only if both have the same `begunAfter`, or if the order of the two
+ * is unknown.
  */
 export function isSuperseded(
   { run, startedAt, begunAfter }: Pick<Manifest, 'run' | 'startedAt' | 'begunAfter'>,
@@ -172,7 +172,7 @@ export function refusalWords(manifest: Refused): readonly string[] {
   return isFromScan ? [...reasons, `read: ${readWords(manifest)}`] : reasons;
 }
 
-/** The gates that depend on what the scan read. The others depend on the selection, the clock or the last run. */
+/** The gates that depend on what the scan read. The other gates depend on the selection, the clock or the last run. */
 const SCAN_GATES: readonly GateName[] = ['empty', 'shrunk', 'degraded', 'unproved', 'incomplete'];
 
 /**

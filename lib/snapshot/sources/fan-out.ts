@@ -124,9 +124,7 @@ function refusedStatus(error: unknown): number | undefined {
  */
 const STATUSES_OF_ALL_IDS: ReadonlySet<number> = new Set([401, 405, 407, 429]);
 
-/**
- * The status of a failure that may concern only one id; 0 if no complete response was received; undefined if it cannot.
- */
+/** The status of a failure that may concern only one id (0: no complete response); undefined for other failures. */
 function failedStatus(error: unknown): number | undefined {
   const failure = failureOf(error);
   switch (failure?.kind) {

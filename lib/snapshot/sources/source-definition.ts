@@ -140,7 +140,7 @@ type IdsOfRun<Field extends string, Linked extends string> = {
   /** For a request without ids: another source, whose last published run provides them. Default: ids are required. */
   readonly linked?: {
     readonly from: Linked;
-    /** The top-level fields of that source's records that contain links, and the ids that a record links to. */
+    /** The top-level fields of the linked source's records that contain links, and the ids that a record links to. */
     readonly fields: readonly string[];
     readonly idsIn: (record: unknown) => readonly LinkedId[];
   };

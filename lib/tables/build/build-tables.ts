@@ -51,8 +51,8 @@ export type TablesToBuild = Pick<
 type NamedRun = { readonly group: Place; readonly name: string };
 
 /**
- * What happened to a run that lacked tables. `made`: they were built; `left`: there was no time for it; `why`: in
- * words.
+ * What happened to a run that lacked tables. `made`: they were built; `left`: there was no time to build them; `why`:
+ * the reason, in words.
  */
 export type TableOutcome =
   | (NamedRun & { readonly kind: 'made' } & Omit<BuiltRun, 'isLeft'>)

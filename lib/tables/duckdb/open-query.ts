@@ -258,7 +258,7 @@ async function runToEnd(connection: Awaited<ReturnType<typeof openDatabase>>['co
   return { columns, rows: Number(counted.getRowsJson()[0]?.[0]) };
 }
 
-/** The functions that may be used as tables: those whose rows come only from their arguments, and our macros. */
+/** The functions that may be used as tables: those whose rows come only from their arguments, and the schema's macros. */
 const ROW_FUNCTIONS = new Set([
   ...['range', 'generate_series', 'unnest', 'repeat', 'repeat_row', 'json_each', 'json_tree'],
   ...macros.map(({ name }) => name),

@@ -69,7 +69,7 @@ export async function openTables(
      */
     readonly diskBytes?: number | undefined;
     /**
-     * Whether to refuse a query that reads anything but tables, such as settings, because it is not the user's own.
+     * Whether to refuse a query that reads anything but tables, such as settings, because the user did not write it.
      * Default: false.
      */
     readonly onlyTables?: boolean;

@@ -24,7 +24,7 @@ export async function createSchema(
     readonly views: readonly View[];
     /** The tables with loaded files. Default: none, so that all tables are empty. */
     readonly loaded?: readonly LoadedTable[];
-    /** The time that queries take for the current one, in epoch milliseconds. Default: the current time. */
+    /** The time that `now()` returns, in epoch milliseconds. Default: the current time. */
     readonly atMs?: number | undefined;
   },
 ): Promise<void> {
@@ -40,7 +40,7 @@ export async function createSchema(
   await connection.run([`CREATE SCHEMA ${PIECES_SCHEMA}`, ...stored, ...shown].join(';\n'));
 }
 
-/** SQL that replaces DuckDB's functions for the current time by ones that return another time. */
+/** SQL that replaces DuckDB's functions for the current time by functions that return the given time. */
 const clockAt = (time: string): readonly string[] => [
   ...['current_date', 'today'].map(
     (name) => `CREATE MACRO ${identifier(name)}() AS DATE ${literal(time.slice(0, 10))}`,

@@ -147,7 +147,7 @@ function runTables(session: Session, model: QueryModel, place: Place, name: stri
 }
 
 /**
- * The latest run of a place; for a source without one, the latest runs of its narrowed places. If the query reads the
+ * The latest run of a place; for a source without such a run, the latest runs of its narrowed places. If the query reads the
  * model, they are the runs from which the model was computed (`ofModel`). What is missing is reported to the session.
  */
 async function latestRuns(
@@ -187,7 +187,7 @@ const dayOf = ({ manifest }: RunAt): string => /\/dt=([^/]+)\//.exec(manifest)?.
 const manifestAt = ({ store, report }: Session, place: Place, { run, manifest }: RunAt) =>
   manifestOf(store, manifest, { place, run }).catch(unlessDamaged(report));
 
-/** The columns whose field the platform's search does not return, with that field. */
+/** The columns whose field the platform's search does not return, with the name of the field. */
 const unsentColumns = (source: Source): readonly (readonly [column: string, field: string])[] =>
   Object.entries(sourceDefinitions[source].table.columns).flatMap(([name, { isUnsent }]) =>
     isUnsent ? [[name.toLowerCase(), name] as const] : [],
@@ -232,7 +232,7 @@ async function buildParquetOf({ store, note, signal }: Session, place: Place, at
       store,
       place,
       run: { ...at, isTagged: false, wasReplaced: false },
-      // As the latest run, so that it is not tagged: that is left to the function write-tables.
+      // As if it were the latest run, so that it is not tagged as replaced: the function write-tables does that.
       isLatest: true,
       built: new Set(),
       neighbours: [],

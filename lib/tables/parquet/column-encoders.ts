@@ -282,7 +282,7 @@ function readBoolean(node: Node<'boolean'>, reading: Reading, at: number, repeti
   return end;
 }
 
-/** Encodes a value that does not fit as null, and returns the index after it. The value may be nested to any depth. */
+/** Encodes null instead of a value that does not fit, and returns the index after the value. The value may be nested to any depth. */
 function skipMismatch(
   { levels, definition }: Pick<ColumnEncoder, 'levels' | 'definition'>,
   reading: Reading,

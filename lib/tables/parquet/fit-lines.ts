@@ -27,7 +27,7 @@ const OVERFLOW_COLUMN = '_other';
 
 /**
  * Creates a fitter of JSON lines to the columns of a table. No value is lost or changed, except lone surrogates. A
- * timestamp column `FIELD_at` is the moment of the epoch milliseconds in `FIELD`. `_other` has the members that do not
+ * timestamp column `FIELD_at` has the same time as the epoch milliseconds in `FIELD`. `_other` has the members that do not
  * fit, as a JSON object, in order and with the same bytes, except for the space between members if a name is repeated.
  * If the line is not an object, `_other` has the line itself. If a name is repeated, at any depth, the last member with
  * it is used. Throws `TypeError` for unsupported columns.
@@ -128,7 +128,7 @@ function columnsOf(table: TableColumns) {
 const FIRST_MS = -62_135_596_800_000;
 const LAST_MS = 253_402_300_799_999;
 
-/** Adds the moment of the epoch milliseconds that the last row has in `of`; null if they are out of range. */
+/** Adds the epoch milliseconds that the last row has in `of` as a timestamp; null if they are out of range. */
 function addMoment(leaf: NumberLeaf, of: NumberLeaf): void {
   const epochMs = lastInteger(of.values);
   if (epochMs !== undefined && epochMs >= FIRST_MS && epochMs <= LAST_MS) addInteger(leaf.values, 0, epochMs);

@@ -10,8 +10,8 @@ import { LENGTH_BYTES } from './texts.ts';
 export type RowGroup = {
   readonly rows: number;
   /**
-   * A column of strings, each converted by `readText`. It may be called only once for equal strings, and even for
-   * strings of rows that are not read. Null stays null.
+   * A column of strings, each converted by `readText`. The function may be called once for several
+   * equal strings, and also for strings of rows that are not read. Null stays null.
    */
   readonly texts: <T>(path: string, readText: ReadText<T>) => CellAt<T | null>;
   /** Any column outside of lists. Integers are bigints, timestamps are epoch milliseconds. */
@@ -66,7 +66,7 @@ export const asText: ReadText<string> = (utf8) =>
   Buffer.from(utf8.buffer, utf8.byteOffset, utf8.byteLength).toString('utf8');
 
 function unpacked(pages: Uint8Array[], page: Uint8Array, sizeBytes: number): Uint8Array {
-  // Large enough for one chunk. By default the page would be put together from many.
+  // Large enough for one chunk. By default the page would be put together from many chunks.
   const chunkSize = sizeBytes + MIN_CHUNK_BYTES;
   const bytes = zstdDecompressSync(page, { chunkSize, maxOutputLength: Math.max(1, sizeBytes) });
   pages.push(bytes);

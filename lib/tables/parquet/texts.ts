@@ -31,7 +31,7 @@ export type Texts = {
 export const FIRST_COUNT = 1_024;
 
 /**
- * Returns the same numbers in an array that is half as long again; its length is even. The argument is empty
+ * Returns the same numbers in an array that is one and a half times as long; its length is even. The argument is empty
  * afterwards.
  */
 export const withRoom = ({ buffer, length }: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> =>

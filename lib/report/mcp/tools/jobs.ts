@@ -127,7 +127,7 @@ const textIn = (value: unknown): string | null => {
 /** Maximum runs of a place to read. */
 const MAX_RUNS = 50;
 
-/** The runs that began since then, after the last published run of their place, and were not published. */
+/** The unpublished runs that began since a time, after the last published run of their place. */
 async function badRuns(sinceMs: number, { store: open, signal }: ToolCall) {
   const store = await open();
   const runs: object[] = [];

@@ -275,8 +275,8 @@ const lists = {
   },
 
   /**
-   * The links that are not VALID: the thing that has the link, the thing that it refers to, and how many things depend
-   * on the former.
+   * The links that are not VALID: the thing that has the link, the thing that the link refers to, and how many things
+   * depend on the thing that has the link.
    */
   broken(report: Report): List | undefined {
     const { facts, edges, edgeAt } = report;
@@ -346,7 +346,7 @@ const printed = (of: readonly (number | null)[], print: (value: number) => strin
 const since = (ids: readonly (string | undefined)[], { since: known }: Report): Shown =>
   days(ids.map((id) => known.get(id ?? '') ?? null));
 
-/** A column of links to things. `withKind`: with the kind before each. */
+/** A column of links to things. `withKind`: whether each thing's kind stands before it. */
 export const things = (
   at: (row: number) => ComponentProps<typeof NodeLink> | undefined,
   { withKind = false } = {},

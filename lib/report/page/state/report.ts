@@ -24,7 +24,7 @@ export const totalsOf = ({ calculations, cards, datasets, owners, files, dataFil
 /** The facts, and values that are computed from them only once. */
 export type Report = ReturnType<typeof createReport>;
 
-/** Computes those values. */
+/** Adds the computed values to the facts. */
 export function createReport(facts: ReportFacts) {
   const { graph } = facts;
   const nodes = nodesOf(facts);

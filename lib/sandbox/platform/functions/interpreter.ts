@@ -55,7 +55,7 @@ async function loadEngine(memoryLimitBytes: number): Promise<Engine> {
   const wasmMemory = new WebAssembly.Memory({ initial, maximum: Math.floor(memoryLimitBytes / PAGE_BYTES) });
   const variant = newVariant(await importVariant(), { wasmMemory });
   const module = await newQuickJSWASMModuleFromVariant(variant);
-  // The memory grows by at least a twentieth at a time, so it may stop that far below the limit.
+  // The memory grows by at least a twentieth at a time, so it may stop a twentieth below the limit.
   return { module, isFull: () => wasmMemory.buffer.byteLength > 0.9 * memoryLimitBytes };
 }
 

@@ -259,7 +259,7 @@ const operationsByName = {
   readonly [Name in keyof typeof endpoints]: Operation<z.infer<(typeof endpoints)[Name]['input']>>;
 };
 
-/** The operations that the sandbox serves: all of the contract. */
+/** The operations that the sandbox serves: all that platform-sync calls. */
 export const operations: readonly Operation[] = Object.values(operationsByName);
 
 /** A topic that the text does not mention may have no value, or be absent. */

@@ -47,7 +47,7 @@ const COMPLETENESS = {
 } as const;
 
 /**
- * The number of pages to fetch while one is being processed. Where the second one starts can be guessed only if pages
+ * The number of pages to fetch while one is being processed. Where the second of these starts can be guessed only if pages
  * are ordered by id.
  */
 const PAGES_AHEAD = { id: 2, created: 1 } as const;

@@ -37,7 +37,7 @@ export const filesetPosition = z.object({
    * back (Brent's algorithm).
    */
   anchor: z.nullable(z.string()),
-  /** The number of empty pages with a new cursor since the last file. */
+  /** How many empty pages, each with a new cursor, came after the last file. */
   empty: z.number(),
   totals: totalsSchema,
   /** The number of files received without an id. */
@@ -76,10 +76,10 @@ type FilesetResult = Pick<FilesetPosition, 'totals' | 'unnamed' | 'repeats' | 'd
   readonly batch: RecordBatch;
 };
 
-/** Maximum pages of a FileSet. No real list has more; beyond that it is an error. */
+/** How many pages a FileSet may have. No real list has more; beyond that it is an error. */
 const MAX_PAGES = 100_000;
 
-/** Maximum empty pages in a row. No real list has more; beyond that it is an error. */
+/** How many pages in a row may be empty. No real list has more; beyond that it is an error. */
 const MAX_EMPTY_PAGES = 1_000;
 
 /**
@@ -206,7 +206,7 @@ function withPage(
   };
 }
 
-/** Adds the files of this FileSet that earlier processes took. The segment may also contain files of other FileSets. */
+/** Adds the files of this FileSet that earlier processes took. The segment may also contain files of FileSets read before. */
 async function addTaken(
   seen: ReturnType<typeof createSeenTexts>,
   filesetId: string,
@@ -233,8 +233,8 @@ function refuseEndless(filesetId: string, { followed, empty }: FilesetPosition):
  * What a read proves. A cursor is the sort key of the last row, so the next page begins after that key, even
  * if files were added or deleted in the meantime. So a file whose sort key does not change is returned exactly once.
  * A file's time of creation and id do not change, so one read in that order proves the list, if the platform
- * is shown to keep the order. In any other order a rename may move a file past the cursor. Then only two things are
- * a proof:
+ * is shown to keep the order. If files are in another order than by creation, a rename may move a file past the cursor.
+ * Then only two things are a proof:
  * - a single response, since it shows the list at one moment;
  * - two reads, one after the other, of exactly the same files. To be missed by both, a file would have to
  *   move past the cursor twice, and back in between, while no other file was added or deleted. If the platform reports
@@ -394,7 +394,7 @@ function rowsOf(found: FoundRecords | undefined, filesetId: string) {
  */
 type CreationRank = { readonly createdMs: number; readonly key: string };
 
-/** Whether file `a` was created after file `b`; false if `a` has no time. Every file with a time comes after null. */
+/** Whether file `a` was created after file `b`; false if `a` has no time. If `b` is null, true if `a` has a time. */
 const isAfter = (a: CreationRank, b: CreationRank | null): boolean =>
   b === null
     ? a.createdMs > Number.NEGATIVE_INFINITY
