@@ -95,7 +95,7 @@ describe('platform-sync check', () => {
     expect(out).toContain('3 rules: 1 warning, 1 error, 1 not run');
   });
 
-  test('names each rule that cannot be run with the reason, and runs the others', async () => {
+  test('names each rule that cannot be run, with the reason, and runs the other rules', async () => {
     const doubtful = Buffer.from([...Buffer.from("SELECT '"), 0x8e, 0x8a, 0x27]);
     const wrong: readonly (readonly [text: string | Buffer, message: string])[] = [
       ['SELECT 1; SELECT 2', 'expected one query, got 2 statements'],
@@ -120,7 +120,7 @@ describe('platform-sync check', () => {
     expect(out).toContain('good.sql: error: 1 row (first run)');
   });
 
-  test('stops a rule that takes too long, and runs the others', async () => {
+  test('stops a rule that takes too long, and runs the other rules', async () => {
     const slow = 'SELECT count(*) AS n FROM range(10000000) a, range(10000000) b WHERE a.range * b.range = 7';
     await rules({ 'a.sql': slow, 'b.sql': `${NAMES}false` });
 
@@ -147,7 +147,7 @@ describe('platform-sync check', () => {
     expect((await check()).out).toContain('a.sql: error: No calculation is called so: 3 rows (first run)');
   });
 
-  test('counts all rows, and prints a few', async () => {
+  test('counts all rows that violate a rule, but prints only a few', async () => {
     await rules({ 'a.sql': `SELECT range AS id FROM range(${ROWS})` });
 
     const first = await check();

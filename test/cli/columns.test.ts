@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { inColumns } from '../../lib/cli/terminal/terminal.ts';
 
-test('each column is as wide as its widest cell', () => {
+test('each column of a table is as wide as its widest cell', () => {
   const lines = inColumns(
     ['ID', 'STATE', 'ERROR'],
     [
@@ -27,7 +27,7 @@ test('a long cell is shortened, unless it is the last of its row', () => {
   expect(last).toBe(`d${' '.repeat(202)}${'y'.repeat(1_000)}`);
 });
 
-test('there may be any number of rows', () => {
+test('a table may have any number of rows', () => {
   const rows = Array.from({ length: 200_000 }, (_, at) => [`${at}`, 'DONE']);
 
   expect(inColumns(['ID', 'STATE'], rows).at(-1)).toBe('199999  DONE');

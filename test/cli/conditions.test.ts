@@ -8,7 +8,7 @@ import { createMemoryStore } from '../store/memory-store.ts';
 const KEY = 'work/doctor/1.json';
 const folder = folderOfEach();
 
-test('a directory store obeys all write conditions, and the check leaves nothing behind', async () => {
+test('the check of write conditions finds no fault in a directory store, and leaves nothing behind', async () => {
   const store = await openStore(folder.path);
 
   expect(await brokenConditions(store, KEY)).toEqual([]);

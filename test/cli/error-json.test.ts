@@ -45,7 +45,7 @@ test.each([[['call']], [['runs', '--limt', '3']], [['runs', 'calculatons']]])(
   },
 );
 
-test('an error of the platform says what came back, and whether the request may have taken effect', async () => {
+test('an error of the platform says what the platform responded, and whether the request may have taken effect', async () => {
   await using server = await startServer(json({ message: 'no luck', toe: 'ABC-1' }, 500));
 
   const { code, error } = await errorOf(CALL, { PLATFORM_BASE_URL: server.url });
@@ -85,7 +85,7 @@ function explained(error: unknown) {
   return facts;
 }
 
-test('any other error names its causes, and a circle of causes ends', () => {
+test('any other error has the kind of its cause, even if the causes form a cycle', () => {
   const unavailable = new TableError('read', { kind: 'unreachable', code: 'ECONNREFUSED' });
   const circle = new Error('one');
   circle.cause = new Error('other', { cause: circle });

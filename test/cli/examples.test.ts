@@ -35,7 +35,7 @@ describe.each(commands.map((command) => [pathOf(command), command] as const))(
   },
 );
 
-test('the check finds a wrong example', async () => {
+test('this check finds an example that its command does not accept', async () => {
   expect(await faultsOfLine(['runs', '--limit', 'many'])).not.toBe('');
   expect(await faultsOfLine(['runs', '--limmit', '3'])).not.toBe('');
 });

@@ -113,7 +113,7 @@ describe('formula import', () => {
     });
   });
 
-  test('reads standard input, says how many rows were not imported, and exits 3', async () => {
+  test('reads standard input, says how many rows were not imported, and then exits 3', async () => {
     const { code, out, err } = await runCommand(
       ['formula', 'import', '-'],
       settingsOf(sandbox, folder.path),

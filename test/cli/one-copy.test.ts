@@ -23,7 +23,7 @@ const take = (...ids: readonly string[]) =>
 const keysUnder = async (store: Store, prefix: string) =>
   (await Array.fromAsync(store.list(prefix))).map(({ key }) => key);
 
-test('a published run leaves nothing under work/ of a directory, and resume and publish find it published', async () => {
+test('in a directory, a published run leaves nothing under work/, and `resume` and `publish` report it as published', async () => {
   const [id = ''] = sandbox.ids().dataFiles;
 
   const { run: name } = JSON.parse((await take(id)).out);

@@ -134,7 +134,7 @@ describe('the cost of jobs', () => {
 describe('the cost of a month', () => {
   const month = new Date().toISOString().slice(0, 7);
 
-  test('is in digest and report: jobs, texts of jobs, and batches, with what was possibly paid', async () => {
+  test('is in the digest and in the report, for jobs, their texts, and batches, with what was possibly paid', async () => {
     const cut: Reply = (response) => void response.destroy();
     await using server = await startServer(cut);
     await write('jobs.ndjson', lines(add('a'), add('b', 3), texts('c', 'fine', 'so so')));

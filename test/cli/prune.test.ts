@@ -61,7 +61,7 @@ const execute = async (differences: Partial<PruneOptions> = {}) =>
     ...differences,
   });
 
-test('--keep N keeps the newest runs, and deletes all objects of the others, also their stored uses', async () => {
+test('--keep N keeps the newest runs, and deletes all objects of the others, including the lists of what their records use', async () => {
   await store.put(`parquet/uses/${publishedFolder(PLACE, monday)}part-00000-aa.parquet`, Buffer.from('x'));
 
   const { code, out } = await prune('--keep', '2', '--json');
@@ -160,7 +160,7 @@ describe('unpublished runs', () => {
   });
 });
 
-test('objects that lead to a run are deleted before its records', async () => {
+test('prune deletes the objects by which a run is found before it deletes the run’s records', async () => {
   store = createMemoryStore();
   for (const run of [monday, wednesday]) await publishWhole(run);
   const done: string[] = [];
@@ -221,7 +221,7 @@ test('a run that is published again before prune removes it from latest.json sta
   expect((await readLastPublication(store, PLACE)).broken).toBeUndefined();
 });
 
-test('a run that is published for the first time meanwhile, and then replaced, stays', async () => {
+test('a run that is first published while prune runs, and then replaced by a later one, stays', async () => {
   store = createMemoryStore();
   await publish(monday);
   const refused = await publishRun({

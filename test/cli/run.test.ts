@@ -61,7 +61,7 @@ test('a formula that the platform may refuse runs with a warning; with --strict 
   expect(jobs.sandbox.counts().formulaUpdates).toEqual({ [id]: 1 });
 });
 
-test('repeating the command runs nothing that has ended, and writes the same output', async () => {
+test('a repeated command runs no job that has ended, and writes the same output', async () => {
   await using jobs = await startJobs();
   const file = await fileIn(jobs, 'jobs.ndjson', lines([adds('a'), adds('b')]));
   const output = join(jobs.folder, 'out.ndjson');

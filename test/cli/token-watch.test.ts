@@ -15,7 +15,7 @@ const refusal: PlatformEvent = {
 };
 const outage = { sinceMs: 0, probeAtMs: 0 };
 
-test('a token that cannot change stops the work at its first refusal', () => {
+test('a token that cannot change stops the work when the platform refuses it (401) once', () => {
   const { hooks, signal, refusal: said } = createTokenWatch(fixed);
 
   hooks.observe({ ...refusal, status: 403 });
@@ -26,7 +26,7 @@ test('a token that cannot change stops the work at its first refusal', () => {
   expect(said()).toContain('acme.example.com refused the token in PLATFORM_TOKEN (401)');
 });
 
-test('another worker’s refused token stops nothing', () => {
+test('a token that the platform refused to another worker stops nothing', () => {
   for (const settings of [fixed, ofSecret]) {
     const { hooks, signal } = createTokenWatch(settings);
 
@@ -36,7 +36,7 @@ test('another worker’s refused token stops nothing', () => {
   }
 });
 
-test('a token that may have been changed stops the work only once the new token is refused too', () => {
+test('a token that may have been changed stops the work only once the platform refuses the new token too', () => {
   const { hooks, signal } = createTokenWatch(ofSecret);
 
   hooks.observe(refusal);

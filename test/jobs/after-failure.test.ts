@@ -86,7 +86,7 @@ describe('a send that may not be repeated', () => {
     expect(decide(47)).toMatchObject({ kind: 'end', outcome: { status: 'failed' } });
   });
 
-  test('is unknown if our own code fails after it, and is retried if our code fails before it', () => {
+  test('ends as unknown if platform-sync itself fails after sending, and is retried if it fails before', () => {
     const error = new Error('the store is unavailable');
 
     expect(afterFailure({ ...facts, error })).toMatchObject({ kind: 'end', outcome: { status: 'unknown' } });
@@ -125,7 +125,7 @@ describe('a send that may be repeated', () => {
     expect(decide(35)).toMatchObject({ kind: 'end', outcome: { status: 'failed' } });
   });
 
-  test('ends after a fault of our own code, but not while the table or the store is unavailable', () => {
+  test('ends after a fault of platform-sync itself, but not while the table or the store is unavailable', () => {
     const decide = (error: unknown) => afterFailure({ ...facts, mayRepeat: true, attempts: 5, error });
     const unavailable = { kind: 'unreachable', code: 'ECONNREFUSED' } as const;
 

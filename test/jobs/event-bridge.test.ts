@@ -12,7 +12,7 @@ const finished = {
   result: 'results/score/dt=2026-11-21/j1.json',
 } as const;
 
-describe('an event that was refused in a response of 200', () => {
+describe('an event that EventBridge refused in a response with status 200', () => {
   const mockEvents = () => mockClient(EventBridgeClient);
   let events: ReturnType<typeof mockEvents>;
 

@@ -61,7 +61,7 @@ function redeliver(fake: Fake, worker = fake.worker) {
 }
 
 describe('while the table is unavailable', () => {
-  test('a large response is staged once, and found too', async () => {
+  test('a large response is staged once, and found by the next delivery', async () => {
     const { fake } = succeeding(JSON.stringify({ text: 'x'.repeat(500_000) }));
     const put: string[] = [];
     await runWithUnrecordedEnd(fake, (worker) => ({

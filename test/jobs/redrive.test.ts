@@ -25,7 +25,7 @@ test('a failed job is reopened, runs again, and gets the new result', async () =
   expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', response: 1 });
 });
 
-test('an executed job is reopened only by its id, or with all executed ones', async () => {
+test('a failed job that the platform has executed is reopened only by its id, or if all such jobs are requested', async () => {
   const fake = fakeWorker({ 'run-function': async () => ran });
   for (const id of ['job-1', 'job-2']) await fake.handle({ ...runFunctionJob, id });
   const parts = { ...fake, queue: memoryQueue() };

@@ -160,7 +160,7 @@ describe('a waiting message', () => {
   });
 });
 
-test('a message that our own code cannot handle becomes a dead letter', async () => {
+test('a message on which platform-sync itself fails becomes a dead letter', async () => {
   const fake = fakeWorker({});
   const ledger = { ...fake.ledger, claim: () => Promise.reject(new TypeError('a fault')) };
   const counting = queueOfOne(fake.clock);

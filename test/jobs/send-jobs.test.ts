@@ -42,7 +42,7 @@ test('jobs that cannot be sent do not block others, and each is named by its num
   });
 });
 
-test('a deleted queue ends sending immediately, and the messages that it had accepted count', async () => {
+test('a deleted queue ends sending immediately, and the messages that it had accepted count as sent', async () => {
   const { queue, batches } = scriptedQueue([], [{ index: 0, cause: missing, mayBeSent: true }]);
 
   const { ids, error } = await sendJobs(jobs, { queue, signal });
@@ -55,7 +55,7 @@ test('a deleted queue ends sending immediately, and the messages that it had acc
   });
 });
 
-test('an abort ends sending before the next batch, and is the error', async () => {
+test('an abort ends sending before the next batch, and its reason is thrown', async () => {
   const controller = new AbortController();
   const send = async () => controller.abort('stop');
 

@@ -65,7 +65,7 @@ test('without a history, every flag (unused, broken) counts from the current run
   expect(historyKeys()).toEqual(['model/history/2026-11-16.json', 'model/history/_2026-11-16.packed']);
 });
 
-test('a flag that persists dates from the first run that has it, and a new flag from its own run', async () => {
+test('a flag that persists has the date of the first run with it, and a new flag has the date of the current run', async () => {
   await publish(monday, [owned(1), broken(3)]);
   await renew();
   await publish(tuesday, [owned(1), broken(3), broken(4)]);
@@ -84,7 +84,7 @@ test('a flag that persists dates from the first run that has it, and a new flag 
   ]);
 });
 
-test('a flag that disappeared in between dates from its return', async () => {
+test('a flag that disappeared and returned has the date of its return', async () => {
   await publish(monday, [owned(1)]);
   await renew();
   await publish(tuesday, [owned(1), owned(2, 1)]);
@@ -96,7 +96,7 @@ test('a flag that disappeared in between dates from its return', async () => {
   expect(await sinceIn()).toEqual({ 1: { unused: wednesday.startedAt, broken: null } });
 });
 
-test('the second of two models of a day replaces the first, and a flag that the first one ended stays ended', async () => {
+test('a second model on the same day replaces the first, and a flag that ended with the first stays ended', async () => {
   await publish(monday, [owned(1), owned(7)]);
   await renew();
   await publish(tuesday, [owned(1), owned(2, 1), owned(7)]);
@@ -195,7 +195,7 @@ describe('a model that is computed again', () => {
   test.each([
     ['that day', tuesday],
     ['a day before', monday],
-  ])('over a run of %s, published again, does not change the days', async (_, again) => {
+  ])('because a run of %s was published again does not change the history', async (_, again) => {
     await publish(again, [owned(1)]);
     await renew();
     await publish(tuesdayNight, [owned(1), broken(3)]);

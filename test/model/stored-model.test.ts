@@ -120,7 +120,7 @@ describe('a stored model', () => {
     expect(await rowsOf('cards')).toEqual([]);
   });
 
-  test('leaves its predecessor to readers, and deletes older models', async () => {
+  test('keeps the model before it for its readers, and deletes older models', async () => {
     await publish('calculations', monday, revenue);
     await store.put('model/cards/left-by-a-killed-writer.parquet', Buffer.from('PAR1'));
     const first = await renew();

@@ -51,7 +51,7 @@ test('every wait of the store ends with the signal of the caller, and with that 
   expect(until.signal.aborted).toBe(false);
 });
 
-test('a method that a store lacks is missing in the wrapped one, too', () => {
+test('a method that a store lacks is also missing in the wrapped store', () => {
   const { store } = recording();
   const { oldVersions: _versions, tagAll: _tags, ...plain } = store;
 

@@ -67,7 +67,7 @@ test('a batch can be erased twice concurrently', async () => {
   expect(await Array.fromAsync(one.table.scan(''))).toEqual([]);
 });
 
-test('objects that are deleted meanwhile count no rows', async () => {
+test('the rows of a part that is deleted meanwhile are not counted as erased', async () => {
   const one = world();
   await runBatch(batchOf(ROWS), one);
   const get: Store['get'] = async (key) => {

@@ -12,7 +12,7 @@ const leave = (folder: string, name = 'part-0') => store.put(`work/${folder}/${n
 
 const keysUnderWork = async () => (await Array.fromAsync(store.list('work/'))).map(({ key }) => key);
 
-test('the next process deletes what a killed one left of published runs', async () => {
+test('the next process deletes what a killed process left under work/ of published runs', async () => {
   const others = ['calculations.mine/20261116T090000Z-aaaaaa', 'calculations/20261116T090000Z-999999'];
   for (const run of [monday, tuesday]) await publishLines(store, { run });
   for (const { id } of [monday, tuesday]) await leave(`calculations/${id}`);
@@ -46,7 +46,7 @@ test('leftovers that cannot be deleted cause a warning', async () => {
   ]);
 });
 
-test('a damaged latest.json causes a warning; an error of our own code is thrown', async () => {
+test('a damaged latest.json causes a warning; an error of platform-sync itself is thrown', async () => {
   await leave(`calculations/${monday.id}`);
   await store.put('calculations/latest.json', Buffer.from('{'));
   const warnings: string[] = [];

@@ -126,7 +126,7 @@ test('a first run whose publication was stopped can be resumed', async () => {
   expect(await lastStopped(store, PLACE)).toBe(monday.id);
 });
 
-test('if it is unknown what was published, a run that was published is resumed', async () => {
+test('if latest.json is damaged, a run may be resumed although it was published', async () => {
   await publishFinished(store, monday);
   await store.put(latestKey(PLACE), DAMAGED);
 

@@ -28,7 +28,7 @@ describe('the pieces of a batch', () => {
   const sizesOf = (text: string, options?: Partial<FoundBatchOptions>) =>
     [...batchOf(text, options).pieces()].map(({ keys, lines }) => [keys.length, lines.length]);
 
-  test('have the records that fill 1 MiB', () => {
+  test('have as many records as fill 1 MiB', () => {
     expect(sizesOf(listOf(MIB / 2, MIB / 2, 100, 200))).toEqual([
       [2, MIB],
       [2, 300],
@@ -46,7 +46,7 @@ describe('the pieces of a batch', () => {
     ]);
   });
 
-  test('count the member that is put before the others', () => {
+  test('count the member that is added at the start of each record', () => {
     const text = listOf(MIB - 16, 100, 200);
 
     expect(sizesOf(text)).toEqual([
@@ -77,7 +77,7 @@ describe('the fields of a batch', () => {
     expect(batchOf('[{"id":1}]', { order: Uint32Array.of() }).fields).toEqual({});
   });
 
-  test('include the member that is put before the others if a record gets it', () => {
+  test('include the member that is added at the start of records, if any record gets it', () => {
     expect(batchOf('[{"id":1}]', { first }).fields).toEqual({ id: ['number'], _owner: ['string'] });
     expect(batchOf('[{"id":1}]', { first: { ...first, isFor: () => false } }).fields).toEqual({
       id: ['number'],

@@ -75,7 +75,7 @@ test.each([
   ['just five minutes', '2026-11-21T09:05:00.000Z', []],
   ['six minutes', '2026-11-21T09:06:00.000Z', ['future']],
 ])(
-  'a run that started %s ahead of our clock is refused or not by the clock gate',
+  'a run that started %s ahead of this machine’s clock is refused or not by the clock gate',
   (_name, startedAt, reasons) => {
     expect(refusals({ ...run, startedAt }, undefined)).toEqual(reasons);
   },

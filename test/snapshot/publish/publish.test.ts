@@ -255,7 +255,7 @@ describe('accepted reasons', () => {
   const publishAccepting = (accept: readonly GateName[], differences = found) =>
     publishFinished(store, tuesday, { differences, accept });
 
-  test('do not refuse a run, and the others do', async () => {
+  test('do not refuse a run, and all other reasons do', async () => {
     await publish(monday);
 
     const refused = await publishAccepting(['shrunk', 'incomplete', 'type']);

@@ -76,7 +76,7 @@ describe('the check of a batch', () => {
     expect(opened()).toBe(1);
   });
 
-  test('previews the calls if it does not, or if calls are limited', async () => {
+  test('previews the calls if the rate does not allow a call for each row, or if calls are limited', async () => {
     const { rows, opened } = countOpens(two);
 
     const slow = await checkBatch(batchOf([], { rows }), { cache, rate: 1.9 / TEN_DAYS });

@@ -133,7 +133,7 @@ describe('while a chunk is being ended', () => {
     expect(partsIn(one)).toHaveLength(1);
   });
 
-  test('another worker ends it with other results, so their part stays, and ours is deleted', async () => {
+  test('another worker ends it with other results, so that worker’s part stays, and this worker’s part is deleted', async () => {
     const one = await splitWorld();
     const theirs = [scored('1', 'good'), failed('2')];
 

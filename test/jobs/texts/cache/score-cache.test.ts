@@ -61,7 +61,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
   const worker = (analyze: Analyze, table: Table = buildTable(), owner?: string) =>
     workerOn(analyze, table, owner);
 
-  test('a claim holds while another attempt would end within its lease', async () => {
+  test('a claim holds as long as another attempt would end within its lease', async () => {
     const one = worker(analyze);
     const claim = await sentBy(one, 'good');
 

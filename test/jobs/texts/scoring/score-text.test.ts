@@ -235,7 +235,7 @@ describe('a retry', () => {
   });
 });
 
-test('the next text gets its turn as soon as the previous one has left', async () => {
+test('the next text gets its turn as soon as the call for the previous text has left', async () => {
   const bothHaveLeft = Promise.withResolvers<void>();
   const left: string[] = [];
   const { options } = worker(async (request, { beforeSend, onSend } = {}) => {

@@ -74,7 +74,7 @@ test.each(
   ['executionId', 'startedBy', 'stdout', 'stderr', 'errorInformation', 'settings'].flatMap((name) =>
     ODD.map((odd) => [name, odd] as const),
   ),
-)('whatever its %s is, %j, an execution ends as its status says, and is in the result', async (name, odd) => {
+)('even if its %s is %j, an execution ends as its status says, and is in the result', async (name, odd) => {
   for (const [status, outcome] of [
     ['SUCCESS', 'done'],
     ['FAILED', 'failed'],

@@ -117,7 +117,7 @@ describe('a platform that refuses to sort by id', () => {
     expect(fields).toEqual(['id', 'created']);
   });
 
-  test('after it has sorted by it causes an error, and is not read in another order', async () => {
+  test('after it has sorted by id causes an error, and is not read in another order', async () => {
     const { call, fields } = callWith((body) => {
       if (fields.length > 1) throw statusError(400);
       return slice(rows(1, 2, 3), body);

@@ -26,7 +26,7 @@ test('a line of a data file is the whole response, byte for byte', async () => {
   ]);
 });
 
-test('data files that do not exist, or that we may not read, are missing', async () => {
+test('data files that do not exist, or that the token may not read, are missing', async () => {
   await using probe = await startPlatform({ ...small, dataFiles: 5 });
   const [forbidden = ''] = probe.ids().dataFiles;
   await using sandbox = await startPlatform({ ...small, dataFiles: 5, forbidden: [forbidden] });

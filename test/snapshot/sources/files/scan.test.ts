@@ -106,7 +106,7 @@ test('totals are those of the first and the last page of each FileSet, and unkno
   expect((await scanned(unknown.scan)).outcome.totals).toEqual({ start: null, end: null });
 });
 
-test('a FileSet that does not exist, or that we may not read, is missing and does not fail the others', async () => {
+test('a FileSet that does not exist, or that the token may not read, is missing and does not fail the others', async () => {
   await using sandbox = await startPlatform({ ...small, fileSets: 2, filesPerSet: 20, forbidden: [OTHER] });
   const [first = '', second = ''] = sandbox.ids().fileSets;
   const filesetIds = [OTHER, first, UNKNOWN, second];
@@ -246,7 +246,7 @@ describe('the requests', () => {
     return inputs.map(({ query }) => query?.['limit']);
   }
 
-  test('have the limit of the scan, or of its search, or 1000', async () => {
+  test('have the page size of the scan, or else the limit in its search, or else 1000', async () => {
     expect(await limitsOf({ limit: 5 }, 7)).toEqual([7]);
     expect(await limitsOf({ limit: 5 })).toEqual([5]);
     expect(await limitsOf({})).toEqual([1_000]);
