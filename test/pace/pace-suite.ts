@@ -206,6 +206,17 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(pace.counts().used).toBe(1);
     });
 
+    test('a pace refuses calls that would wait too long behind others at once, not after they have waited', async () => {
+      const { clock, pace } = paced({ rate: 0.95, concurrency: 30, maxWaitMs: 5_000 });
+      const refusedAt: number[] = [];
+      const call = () => pace.run(async () => 'left').catch(() => void refusedAt.push(clock.now()));
+
+      await clock.finish(Promise.all(Array.from({ length: 20 }, call)));
+
+      expect(refusedAt.length).toBeGreaterThan(10);
+      expect(Math.max(...refusedAt)).toBeLessThan(1_000);
+    });
+
     test('a pace refuses a call that has prepared if its slot then moves too far off', async () => {
       const { clock, pace } = paced({ rate: 9.5, concurrency: 8, maxWaitMs: 5_000 });
       const log: string[] = [];

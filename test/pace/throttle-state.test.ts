@@ -125,6 +125,15 @@ describe('a 429', () => {
     });
   });
 
+  test.each([
+    [1_000, { atMs: 0, granted: 0 }],
+    [3_600_000, undefined],
+  ])('that comes %i ms after the rate reached its cap counts the calls since %o', (nowMs, busySince) => {
+    const state = refused(learnedTo(10, 0), { ...facts, nowMs, retryAfterMs: undefined });
+
+    expect(state).toMatchObject({ kind: 'refused', busySince });
+  });
+
   test('lowers the rate at most to half if few calls show the limit, as after a rest', () => {
     const busySince = { atMs: 999_970, granted: 60 };
     const rateAfter = (granted: number) =>

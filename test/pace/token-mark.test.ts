@@ -27,6 +27,11 @@ function createFleet(change?: (act: string) => void) {
         breaker.ended(outcome, nowMs - beganMs);
         await Promise.resolve();
       },
+      /** Reports a refused token, before the worker has read what others recorded. */
+      async refusedUnread() {
+        breaker.ended('refused token', 0);
+        await Promise.resolve();
+      },
     };
   };
   const refusedAtMs = async () => (await budget.read()).tokenRefusedAtMs;
@@ -52,6 +57,16 @@ test('the first refusal of the token stays recorded until a call of any worker s
 
   await another.ended('answered');
   expect(await refusedAtMs()).toBeUndefined();
+});
+
+test('a worker that has not read yet that the token is refused does not replace the time of the first refusal', async () => {
+  const { worker, refusedAtMs, pass } = createFleet();
+
+  await worker().ended('refused token');
+  pass(500);
+  await worker().refusedUnread();
+
+  expect(await refusedAtMs()).toBe(1_000);
 });
 
 test('a call that began before the token was refused proves nothing', async () => {

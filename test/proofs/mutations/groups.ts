@@ -9,7 +9,7 @@ export const groups = {
       'test/pace/{gated-pace,fleet-slots,fleet-slots-steps,table-clock,clocks,wrong-dates,recovery}.test.ts',
       'test/pace/{enqueue,clock,gcra,budget,stored-budget,reserve-block}.test.ts',
       'test/pace/{fleet-breaker,acceptance-tracker,budget-view,gcra,fair-queue,fleet-pace,local-pace,breaker}.test.ts',
-      'test/pace/{fleet,outage}.test.ts',
+      'test/pace/{fleet,outage,throttle-state,token-mark,operations}.test.ts',
     ],
   },
   page: {
