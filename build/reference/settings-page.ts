@@ -25,7 +25,7 @@ const MEANINGS: Readonly<Record<SettingName, Meaning>> = {
   PLATFORM_TOKEN_HEADER: 'the header that carries the token',
   PLATFORM_RATE: 'maximum requests a second of all processes that share the table',
   PLATFORM_RATE_CEILING: [
-    'the maximum to which the fleet may raise its rate while no call is throttled ([pace](pace.md#upwards))',
+    'the maximum to which the fleet may raise its rate while no call is throttled ([pace](pace.md#raising-the-rate))',
     'none: `PLATFORM_RATE`',
   ],
   PLATFORM_CONCURRENCY: 'maximum requests in flight in a process',
