@@ -166,12 +166,14 @@ export function createProgram(terminal: Terminal, finish: (ended: ExitStatus) =>
       writeOut: (text) => terminal.out(createHintRewriter(terminal.environment, {})(text.trimEnd())),
       // The arguments may be untrusted, such as names that a script reads from a list.
       writeErr: (text) => terminal.err(shownLines(text.trimEnd().replaceAll(LONG_WORD, '$1…'))),
-      outputError: (text, write) => write(`${text}${meantBy(text, program)}`),
+      outputError: (text, write) => write(`${text}${suggestionFor(text, program)}`),
     });
   for (const [path, command] of addCommands(program)) {
     const load = handlerOf(path);
     if (load === undefined) {
-      command.configureOutput({ outputError: (text, write) => write(`${text}${namedBelow(text, command)}`) });
+      command.configureOutput({
+        outputError: (text, write) => write(`${text}${subcommandHint(text, command)}`),
+      });
       continue;
     }
     command.action(async (...all) => {
@@ -209,7 +211,7 @@ function helpOf([first, ...words]: readonly string[], program: Command): readonl
 }
 
 /** A hint with the names of all subcommands if the error is about an unknown subcommand; otherwise ''. */
-const namedBelow = (error: string, { commands: below }: Command): string =>
+const subcommandHint = (error: string, { commands: below }: Command): string =>
   error.startsWith('error: unknown command')
     ? `(expected one of ${below.map((each) => each.name()).join(', ')})\n`
     : '';
@@ -218,7 +220,7 @@ const namedBelow = (error: string, { commands: below }: Command): string =>
  * A hint with the subcommand that was probably meant, or ''. It is needed because commander reports `jobs canel ID`
  * only as too many arguments for `jobs`.
  */
-function meantBy(error: string, program: Command): string {
+function suggestionFor(error: string, program: Command): string {
   const [, name, first = ''] =
     /^error: too many arguments for '(.*)'\. .* but got \d+: ([^,]+),/.exec(error) ?? [];
   const below = program.commands.find((each) => each.name() === name)?.commands ?? [];

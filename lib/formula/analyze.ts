@@ -210,7 +210,7 @@ function warningOfCall(call: Call, parent: Expression | undefined): string | und
 
 function unknownFunction(name: string): string {
   const nearest = nearestName(name, catalog.keys());
-  return `The platform is not known to have a function ${shown(name)}${nearest === undefined ? '.' : `: did you mean ${nearest}?`}`;
+  return `The platform may not have a function ${shown(name)}${nearest === undefined ? '.' : `: did you mean ${nearest}?`}`;
 }
 
 /** The aggregates that allow DISTINCT. */
@@ -221,7 +221,7 @@ function warningOfArguments(call: Call, entry: FunctionEntry): string | undefine
   const [first, second] = args;
   // MySQL counts the distinct combinations of several values.
   if (args.length > entry.maxArgs && !(name === 'COUNT' && distinct)) return argumentsOf(call, entry);
-  if (distinct && !DISTINCT_FUNCTIONS.has(name)) return `${name} is not known to take DISTINCT.`;
+  if (distinct && !DISTINCT_FUNCTIONS.has(name)) return `${name} may not support DISTINCT.`;
   if (first?.kind === 'star' && (name !== 'COUNT' || distinct)) return `${name} does not take "*" here.`;
   if (entry.kind === 'reference' && idOf(call) === undefined)
     return `${name} takes the numeric id of a ${referenceKindOf(name)}.`;
@@ -396,7 +396,7 @@ function childrenOf(node: Expression): readonly Expression[] {
   }
 }
 
-/** The platform's `checkSum` of a formula: SHA-1 of its UTF-8 bytes, in lower-case hex. Source: contract 2.1. */
+/** The platform's `checkSum` of a formula: SHA-1 of its UTF-8 bytes, in lower-case hex. Source: the platform's API. */
 export function checkSum(expression: string): string {
   return createHash('sha1').update(expression, 'utf8').digest('hex');
 }

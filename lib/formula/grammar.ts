@@ -340,7 +340,7 @@ const phraseOf = (parts: readonly Expression[], isList = false): syntax.Phrase =
 /** Returns the token, and adds a warning if MySQL has the word but the platform may not. */
 function warnIfUncertain(at: Reader, token: Token): Token {
   if (/\w/.test(token.word) && !CERTAIN_WORDS.has(token.word))
-    at.warn(token, `The platform is not known to take ${token.word}.`);
+    at.warn(token, `The platform may not support ${token.word}.`);
   return token;
 }
 
@@ -437,7 +437,7 @@ function createReader(tokens: readonly Token[], text: string) {
     return token;
   }
 
-  /** Consumes the next token if its word is one of these. */
+  /** Consumes the next token if its word is one of the given words. */
   function take(...words: readonly string[]): Token | undefined {
     return words.includes(peek().word) ? next() : undefined;
   }
@@ -465,7 +465,7 @@ function createReader(tokens: readonly Token[], text: string) {
     failExpecting,
     warnings,
     warn: ({ offset }: Token, message: string) => warnings.push({ offset, message }),
-    /** Consumes a token whose word is one of these. */
+    /** Consumes a token whose word is one of the given words. */
     expect: (expected: string, ...words: readonly string[]): Token =>
       take(...words) ?? failExpecting(expected),
     /** Runs `body`, which may recurse, one level deeper. */

@@ -232,7 +232,7 @@ const documented: readonly FunctionGroup[] = [
 ];
 
 /**
- * Functions of MySQL, and functions seen in real formulas, which the platform is not known to have. They are included
+ * Functions of MySQL, and functions seen in real formulas, which the platform may not have. They are included
  * for their types.
  */
 const undocumented: readonly FunctionGroup[] = [

@@ -65,10 +65,10 @@ const unclosedTexts: Partial<Record<Kind, string>> = {
 
 const warningTexts: Partial<Record<Kind, string>> = {
   invisible: 'There is an invisible character here: remove it.',
-  hash: 'A comment begins with -- or /*: the platform is not known to take #.',
+  hash: 'A comment begins with -- or /*: the platform may not support #.',
   table: 'A column is written without its table, which is ignored here.',
-  bracketed: 'A column is written in backticks: the platform is not known to take brackets.',
-  quoted: 'Text is written in single quotes: the platform is not known to take double quotes.',
+  bracketed: 'A column is written in backticks: the platform may not support brackets.',
+  quoted: 'Text is written in single quotes: the platform may not support double quotes.',
 };
 
 /**

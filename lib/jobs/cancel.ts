@@ -53,7 +53,7 @@ export async function cancelBatch(
     jobs.push({ id, answer });
     const error = answer.row.outcome?.error;
     if (answer.kind !== 'stopping' && isCancelled(answer.row))
-      await failChunk(chunkId, { error: error?.message ?? CANCELLED, payer: id }, batches);
+      await failChunk(chunkId, { error: error?.message ?? CANCELLED, jobId: id }, batches);
   }
   return { batch, chunks, ended, isSplit, jobs };
 }

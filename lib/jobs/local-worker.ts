@@ -15,7 +15,7 @@ import { openJobStorage, openTimedTable } from './job-storage.ts';
 import { type EndedJobRow, hasEnded, isSettled, type Outcome } from './ledger/job-row.ts';
 import { createLedger, type Ledger } from './ledger/ledger.ts';
 import { openWorker, renewedLease } from './open-worker.ts';
-import { senderHere } from './queue/open-queue.ts';
+import { localSender } from './queue/open-queue.ts';
 import { parseJobMessage, publishEnd } from './redrive.ts';
 import { responseOf } from './result.ts';
 import { readListed } from './results/read-listed.ts';
@@ -70,7 +70,7 @@ export async function openLocalWorker(
       const before = noneEnded();
       await runRows(jobs.rows(), {
         ...parts,
-        sender: senderHere(),
+        sender: localSender(),
         onEndedElsewhere(row, hadEndedBefore) {
           if (hadEndedBefore) addEnded(before, row);
           onEnded({ id: row.id, ...row.outcome }, 'elsewhere');
@@ -178,8 +178,8 @@ async function tryRow(
 }
 
 /**
- * Stores what a killed process may not have stored of an ended job: the additions of its type, or the result with the
- * outcome that a user reported.
+ * Stores what a killed process may not have stored of an ended job: what `afterEnd` of its type writes (for example, to
+ * its batch or to the history of formulas), or the result with the outcome that a user reported.
  */
 async function complete(row: EndedJobRow, body: string, { store, batches }: Worker): Promise<void> {
   const message = parseJobMessage(row.id, body);

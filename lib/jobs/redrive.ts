@@ -26,7 +26,7 @@ import { type ChunkRow, chunkRows, isEnded, reopenChunk } from './texts/batch/fi
 import { definitionOf, type Job } from './types/job-types.ts';
 
 /**
- * Scores only the failed rows of a batch: reopens each chunk with failed rows, reopens the chunk's job after any
+ * Scores only the failed rows of a batch: reopens each chunk with failed rows, reopens the chunk's job, whatever its
  * outcome, and sends the job's message. Chunks that have not ended are left alone, and reported in `left`. If a redrive
  * crashes, the next redrive completes it. `chunks` counts all chunks of the batch.
  */
@@ -63,7 +63,7 @@ async function openChunk(
   if (reopened === 'gone' || reopened === 'complete') return undefined;
   // If this does not reopen the job, another redrive has just done so or the row has expired. The job then only needs
   // its message.
-  await ledger.reopen(id, { anyEnd: true });
+  await ledger.reopen(id, { anyOutcome: true });
   // The message is built again, since the message of a done job is not stored.
   return { kind: 'open', id, body: printJson(chunkMessage(chunkId, staged)) };
 }
@@ -176,7 +176,7 @@ async function reopen(
     await definition.beforeReopen?.(message.job, { store, batches });
   }
   const { row } = await ledger.reopen(id, options);
-  // `jobs resolve` may have been killed before it stored the result and the additions of the job's type.
+  // `jobs resolve` may have been killed before it stored the result and called `afterEnd` of the job's type.
   if (row !== undefined && isSettled(row)) await publishEnd(row, message, { store, batches });
   // The message of a done job is not needed any more. Other jobs may fail while this runs, so their messages stay.
   if (row?.state === 'DONE') await store.delete(failedKey(id));
@@ -237,8 +237,8 @@ type MoveParts = {
 };
 
 /**
- * How many times the usual number of empty polls to wait for dead letters that another process has received: longer
- * than a minute, and than `MOVE_SECONDS`.
+ * Wait this many times the usual number of empty polls before giving up: another process may hold dead letters, and in
+ * this time (over a minute, more than `MOVE_SECONDS`) they become visible again.
  */
 const MAX_EMPTY_ROUNDS = 5;
 
@@ -311,7 +311,8 @@ export const findFailedMessage = async (store: Pick<Store, 'get'>, id: string): 
 
 /**
  * Settles an unknown job with the outcome that a user reports, and publishes the result. `hasMessage`: false if the
- * job's message is not stored, so that the additions of the job's type are missing.
+ * job's message is not stored, so that `afterEnd` of its type was not called (for example, its batch or the history of
+ * formulas was not updated).
  */
 export async function resolveJob(
   id: string,
@@ -356,7 +357,7 @@ export function parseJobMessage(id: string, body: string | undefined): JobMessag
 
 /**
  * Publishes the end of a job: writes its result and reports it. If the job's message is known, also stores the
- * message of an unsuccessful job, and the additions of the job's type. Everything is written from the ledger's row, so
+ * message of an unsuccessful job, and calls `afterEnd` of the job's type. Everything is written from the ledger's row, so
  * a repeat does no harm, and completes what a killed process began. Returns the key of the result.
  */
 export async function publishEnd(

@@ -14,7 +14,7 @@ import { isProbing, latestMs, rateOf, refused, reopened } from './throttle-state
 
 /** The content of the budget's row. Times are epoch milliseconds. */
 export type Budget = {
-  /** Slots are reserved up to this time. */
+  /** Slots are reserved up to this time, the "theoretical arrival time". */
   readonly tatMs?: number | undefined;
   /** The number of 429s and resets of the line so far. Slots that were reserved at a lower number are void. */
   readonly incidents: number;

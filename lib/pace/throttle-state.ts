@@ -15,6 +15,7 @@ type ThrottleState =
       readonly rate: number;
       /** The highest rate that the platform is known to accept. */
       readonly limit: number;
+      /** When this rate and this limit were learned. */
       readonly at: Mark;
       /** The duration of the first steps beyond the limit, in milliseconds. */
       readonly stepMs: number;
@@ -48,29 +49,30 @@ type Refused = {
 /** The line at one moment: its maximum rate, and how many slots it has granted. */
 type LineFacts = { readonly cap: number; readonly nowMs: number; readonly granted: number };
 
-/** The lowest rate that can be learned, as a share of the cap. */
+/** The lowest rate that can be learned, as a share of the cap (the line's maximum rate). */
 const MIN_SHARE = 0.02;
 
 /**
- * The line continues a little below the middle between the rate that was certainly accepted and the rate that was
- * refused. It then approaches the limit to within 1 %.
+ * The line continues a little below the middle between the lowest and the highest possible limit (see `reopened`). It
+ * then approaches the limit to within 1 %.
  */
 const MIDDLE = 0.5;
 const BELOW_MIDDLE = 0.98;
 const SHARE_OF_LIMIT = 0.99;
 
-/** If calls were refused for longer than this, in milliseconds, the cause was an outage and not a rate limit. */
+/** If calls were refused for longer than this, in milliseconds, the cause is taken to be an outage, not a rate limit. */
 const MAX_CLOSED_MS = 90_000;
 
 /**
- * The share of the rate with which the line continues after a first 429, or after refusals over a long time, which
- * may have been an outage. `MAX_AFTER`: the maximum share after any other 429.
+ * After a first 429, or after a long time of refusals, which may have been an outage, the line continues at this share
+ * of the refused rate. After any other 429, it continues at `MAX_AFTER` of that rate or less.
  */
 const AFTER_FIRST = 0.95;
 const MAX_AFTER = 0.97;
 
 /**
- * If fewer calls than this were made since the measurement began, a 429 at most halves the rate, and shows no limit.
+ * If fewer calls than this were made since the measurement began, a 429 lowers the rate by at most half, and the limit
+ * stays unknown.
  */
 const MIN_MEASURED_CALLS = 10;
 
@@ -185,9 +187,8 @@ function pauseMs(refusals: number, retryAfterMs: number | undefined): number {
 }
 
 /**
- * The state after a probe was sent in the slot at `slotMs`. If its outcome stays unknown, the next probe may be
- * sent after
- * `gapMs`.
+ * The state after a probe was sent in the slot at `slotMs`. If its outcome stays unknown, the next probe may be sent
+ * after `gapMs`.
  */
 export const probed = (state: Refused, slotMs: number, gapMs: number): ThrottleState => ({
   ...state,
@@ -196,9 +197,9 @@ export const probed = (state: Refused, slotMs: number, gapMs: number): ThrottleS
 });
 
 /**
- * The state after a success. The limit is between two rates. `low`: the calls that were accepted, divided by the whole
- * time until the platform was seen to accept calls again. `high`: the same, but as if the platform had refused calls
- * only while it was seen to refuse them.
+ * The state after a success. The limit is between two rates, each of which is the calls since the measurement began,
+ * divided by the time in use and the time closed. `low` counts all the time until a probe succeeded as closed. `high`
+ * counts only the time that `Retry-After` asked for as closed, so it is an upper bound.
  */
 export function reopened(state: Refused, { cap, nowMs, granted }: LineFacts): ThrottleState {
   const { rate, busySince, firstAtMs, closedUntilMs } = state;
@@ -225,12 +226,15 @@ export function reopened(state: Refused, { cap, nowMs, granted }: LineFacts): Th
   };
 }
 
-/** The state before slots are granted. Restarts the measurement if no slot has been used since `tatMs`. */
+/**
+ * The state before slots are granted. `reservedUntilMs`: the end of the last reserved slot. If no slot was used for a
+ * while after it, the limit is measured anew.
+ */
 export function restartIfIdle(
   state: ThrottleState | undefined,
-  tatMs: number,
+  reservedUntilMs: number,
   { nowMs, granted }: LineFacts,
 ): ThrottleState | undefined {
-  if (state === undefined || isProbing(state) || nowMs - tatMs < IDLE_MS) return state;
+  if (state === undefined || isProbing(state) || nowMs - reservedUntilMs < IDLE_MS) return state;
   return { ...state, busySince: { atMs: nowMs, granted } };
 }

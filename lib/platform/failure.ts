@@ -1,9 +1,8 @@
 import { PAUSED } from '../pace/index.ts';
 
 /**
- * Everything that can go wrong with a call, as data. Times are in milliseconds. The union is closed, so that a
- * switch over
- * `kind` can handle all cases.
+ * Everything that can go wrong with a call, as data. Times are in milliseconds. The union is closed, so that a switch
+ * over `kind` can handle all cases.
  */
 export type PlatformFailure =
   /** The caller's input is invalid: nothing was sent. Every fault is listed. */

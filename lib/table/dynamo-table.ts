@@ -34,9 +34,8 @@ type DynamoTableOptions = {
 };
 
 /**
- * Opens the rows of a DynamoDB table. An item has the row as JSON in the attribute `row`, and the attributes `pk`,
- * `sk`,
- * `token` and `expires`. All reads are consistent. The client has time-outs and makes four attempts (or
+ * Opens a DynamoDB table. An item has the row as JSON in the attribute `row`, and the attributes `pk`, `sk`, `token` and
+ * `expires`. All reads are consistent. The client has time-outs and makes four attempts (or
  * `AWS_MAX_ATTEMPTS`). If the outcome of a write is unknown, reads the row and repeats the write, in up to three
  * rounds. A failed condition costs no read.
  */
@@ -60,7 +59,7 @@ export function createDynamoTable({
     const { Item } = await client.send(command);
     return toStored(Item);
   };
-  const settle = (key: RowKey, write: Pick<SettleWriteOptions, 'write' | 'isBuilt' | 'expected'>) =>
+  const settle = (key: RowKey, write: Pick<SettleWriteOptions, 'write' | 'isStored' | 'expected'>) =>
     settleWrite({ ...write, read: () => read(key), rowOf: currentRowIn, sleep });
   return {
     get: (key) => onRow('get', key, () => read(key)),
@@ -70,7 +69,7 @@ export function createDynamoTable({
         const Item = toItem(key, checkedText(tried, row), token, toExpiry(lifetimeMs));
         return settle(key, {
           write: () => client.send(new PutItemCommand({ TableName, Item, ...ifToken(expected) })),
-          isBuilt: (current) => current?.token === token,
+          isStored: (current) => current?.token === token,
           expected,
         });
       }),
@@ -81,7 +80,7 @@ export function createDynamoTable({
             client.send(
               new DeleteItemCommand({ TableName, Key: toItemKey(key), ...ifTokenOrAbsent(expected) }),
             ),
-          isBuilt: (current) => current === undefined,
+          isStored: (current) => current === undefined,
           expected,
         }),
       ),
@@ -147,9 +146,9 @@ function readAll(
 
 /** Limits for a client of DynamoDB. */
 export type ClientLimits = {
-  /** Maximum attempts of a request. Default: 4, or `AWS_MAX_ATTEMPTS`. */
+  /** How many times a request is sent at most. Default: 4, or `AWS_MAX_ATTEMPTS`. */
   readonly attempts?: number | undefined;
-  /** The time limit of one request, in milliseconds. Default: 5,000, since DynamoDB responds within tens of them. */
+  /** The time limit of one request, in milliseconds. Default: 5,000. DynamoDB usually responds within tens of milliseconds. */
   readonly timeoutMs?: number | undefined;
 };
 
@@ -169,7 +168,7 @@ export const createDynamoClient = (
     }),
   );
 
-/** Makes a write whose condition fails return the current row, which saves a read. */
+/** With this, a write that fails its condition returns the current row, which saves a read. */
 const RETURNED = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
 
 /** The condition of a put that replaces the row with this token or, for null, creates the row. */
@@ -283,7 +282,7 @@ function failureOf(table: string, error: unknown): TableFailure {
     return { kind: 'bad-table', table, expected: EXPECTED, got: 'none' };
   // Keys and rows are checked before they are sent, so only the table itself can be invalid.
   if (code === 'ValidationException')
-    return { kind: 'bad-table', table, expected: EXPECTED, got: 'one that refuses them' };
+    return { kind: 'bad-table', table, expected: EXPECTED, got: 'a table with other keys' };
   const kind = kindOfFault(fault);
   if (kind !== 'other' && kind !== 'missing') return { kind, code };
   return { kind: 'other', code: status === undefined ? code : `${status} ${code}` };
@@ -296,7 +295,7 @@ type SettleWriteOptions = {
   /** The current row from the error of a failed condition; undefined if the error lacks it, and it must be read. */
   readonly rowOf: (conditionFailed: unknown) => StoredRow | undefined;
   /** Whether the row shows that the write was stored. */
-  readonly isBuilt: (current: StoredRow | undefined) => boolean;
+  readonly isStored: (current: StoredRow | undefined) => boolean;
   readonly expected: string | null;
   readonly sleep: (ms: number) => Promise<unknown>;
 };
@@ -311,7 +310,7 @@ const PAUSE_MS = 100;
  * certainly stored nothing is thrown immediately.
  */
 export async function settleWrite(options: SettleWriteOptions): Promise<WriteResult> {
-  const { write, read, rowOf, isBuilt, expected, sleep } = options;
+  const { write, read, rowOf, isStored, expected, sleep } = options;
   for (let round = 1; ; round += 1) {
     try {
       await write();
@@ -321,7 +320,7 @@ export async function settleWrite(options: SettleWriteOptions): Promise<WriteRes
       if (!isRefused && !isAmbiguous(error)) throw error;
       const seen = await rowAfter(isRefused ? rowOf(error) : undefined, read);
       if (seen.kind === 'read') {
-        if (isBuilt(seen.current)) return { kind: 'stored' };
+        if (isStored(seen.current)) return { kind: 'stored' };
         // A token that was replaced never returns, so the write cannot succeed any more.
         if (isRefused || (seen.current?.token ?? null) !== expected)
           return { kind: 'other', current: seen.current };

@@ -28,12 +28,12 @@ test('prune deletes the listed runs if the answer is yes', async () => {
   expect(code).toBe(0);
   expect(removed).toBeGreaterThan(0);
   expect(err).toMatch(/^calculations \S+ \(published\): \d+ objects/);
-  expect(screen).toMatch(/^Remove \d runs?, \d+ objects, [\d.]+ kB\? \(yes or no\) \[no\]: /);
+  expect(screen).toMatch(/^Delete \d runs?, \d+ objects, [\d.]+ kB\? \(yes or no\) \[no\]: /);
 });
 
 test.each([
-  ['\n', 1, 'nothing was removed'],
-  ['no\n', 1, 'nothing was removed'],
+  ['\n', 1, 'nothing was deleted'],
+  ['no\n', 1, 'nothing was deleted'],
   ['Ctrl-C', 130, 'interrupted: stopped as requested'],
 ])('prune deletes nothing if the answer is %j, and exits %i', async (typed, expected, words) => {
   const { code, err, removed } = await pruneAt(typed);

@@ -128,7 +128,7 @@ describe('formula apply', () => {
     const [a] = calculations();
     const id = a?.id ?? '';
     const file = await csv(['id', 'expression', 'was'], [id, 'SQRT(4)', '1']);
-    const warning = 'line 2: expression:1:1: warning: The platform is not known to have a function "SQRT".';
+    const warning = 'line 2: expression:1:1: warning: The platform may not have a function "SQRT".';
 
     const strict = await run('formula', 'apply', file, '--name', 'may', '--strict');
     const dry = await run('formula', 'apply', file, '--name', 'may', '--dry-run', '--json');
@@ -139,7 +139,7 @@ describe('formula apply', () => {
       err: expect.stringContaining(warning),
     });
     expect(JSON.parse(dry.out).rows[0].warnings).toEqual([
-      'expression:1:1: warning: The platform is not known to have a function "SQRT".',
+      'expression:1:1: warning: The platform may not have a function "SQRT".',
     ]);
     expect(dry.err).toContain(`${file}: the platform may refuse:\n  ${warning}`);
     expect(loose.code).toBe(0);

@@ -111,7 +111,7 @@ describe('formula check', () => {
       'functions: SERVICE_OP_ADD, SQRT, SUM',
       'columns: A, Sales',
       'not aggregated: `Sales`',
-      '-:2:5: warning: The platform is not known to have a function "SQRT".',
+      '-:2:5: warning: The platform may not have a function "SQRT".',
       '-:2:10: warning: "Sales" is read as a column: write columns in backticks, text in single quotes.',
     ]);
   });

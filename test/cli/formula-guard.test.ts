@@ -128,7 +128,7 @@ describe('formula apply', () => {
       expect(code).toBe(2);
       expect(err).toMatch(
         new RegExp(
-          `calculation ${id}: \`was\` differs from the formula that we set at \\d+T\\d+Z:\\s+SUM\\(1\\)\\s+\`was\`:\\s+MAX\\(1\\)\\s+To set`,
+          `calculation ${id}: \`was\` differs from the formula that platform-sync set at \\d+T\\d+Z:\\s+SUM\\(1\\)\\s+\`was\`:\\s+MAX\\(1\\)\\s+To set`,
         ),
       );
     }

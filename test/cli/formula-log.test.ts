@@ -34,7 +34,7 @@ test('a second formula set prints the command that restores the first formula, a
   const { err } = await set('SUM(`Amount`)');
 
   const [, time = ''] =
-    /^to return to the formula that we set at (\S+): platform-sync formula log (\S+) --at \1 \| platform-sync formula set \2 -$/m.exec(
+    /^to return to the formula that platform-sync set at (\S+): platform-sync formula log (\S+) --at \1 \| platform-sync formula set \2 -$/m.exec(
       err,
     ) ?? [];
   const { out: before } = await run(['formula', 'log', id, '--at', time]);
@@ -58,7 +58,7 @@ test('formula set --dry-run shows the formula that platform-sync set last, and t
 
   expect(people.code).toBe(0);
   expect(people.out).toMatch(
-    /^calculation \d+ “.+”: invalid, changed at \d+\nformula that we set at \d{8}T\d{9}Z:\n {2}MAX\(`Amount`\)\nwould be set to \(valid here, checksum [0-9a-f]{40}\):\n {2}SUM\(`Amount`\)\nnothing was sent$/,
+    /^calculation \d+ “.+”: invalid, changed at \d+\nformula that platform-sync set at \d{8}T\d{9}Z:\n {2}MAX\(`Amount`\)\nwould be set to \(valid here, checksum [0-9a-f]{40}\):\n {2}SUM\(`Amount`\)\nnothing was sent$/,
   );
   expect(same.out).toContain('would be set to the same formula again');
   expect(JSON.parse(machines.out)).toMatchObject({

@@ -228,7 +228,7 @@ describe('formula rename-column', () => {
     expect(other).toMatchObject({
       code: 2,
       err: expect.stringMatching(
-        /`was` differs from the formula that we imported at \d{8}T\d{9}Z:\n\s+SUM\(`a`\)/,
+        /`was` differs from the formula that platform-sync imported at \d{8}T\d{9}Z:\n\s+SUM\(`a`\)/,
       ),
     });
     const { out } = await run('formula', 'log', ids[0] ?? '', '--json');

@@ -60,7 +60,7 @@ test('a run that was published before the last one cannot be published again, an
   expect(again).toMatchObject({ code: 2, err: `platform-sync: run: ${message}` });
   expect(resumed).toMatchObject({
     code: 2,
-    err: `platform-sync: --resume: ${message}; to take a new run: platform-sync snapshot data-files …`,
+    err: `platform-sync: --resume: ${message}; to start a new run: platform-sync snapshot data-files …`,
   });
 });
 

@@ -83,9 +83,9 @@ test('a clock that is months ahead does not make jobs old: age is counted back f
   const asked = await prune(jobs, '90d', '--dry-run');
   const pruned = await prune(jobs, '90d', '--yes');
 
-  expect(pruned.out).toMatch(/^1 job, .*; 1 removed$/);
+  expect(pruned.out).toMatch(/^1 job, .*; 1 deleted$/);
   expect(asked.out).toMatch(
-    /^1 job, which ended from 2026-08-23T\S+ to 2026-08-23T\S+; nothing was removed$/,
+    /^1 job, which ended from 2026-08-23T\S+ to 2026-08-23T\S+; nothing was deleted$/,
   );
   expect(await listed(jobs)).toEqual(['young']);
 });
@@ -103,7 +103,7 @@ test('jobs that are open, queued or unknown stay, and so does a job whose result
   const { code, err, out } = await prune(jobs, '2026-12-01', '--yes', '--json');
 
   expect(code).toBe(0);
-  expect(err.trim()).toBe('gone is not removed: its result is not in the store');
+  expect(err.trim()).toBe('gone is not deleted: its result is not in the store');
   expect(JSON.parse(out)).toMatchObject({ jobs: 1, kept: ['gone'] });
   expect(await listed(jobs)).toEqual(['gone', 'queued', 'unknown', 'unseen']);
 });

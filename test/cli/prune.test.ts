@@ -84,7 +84,7 @@ test('--older-than removes runs that started before; the newest run always stays
 
   expect([some.code, all.code]).toEqual([0, 0]);
   expect(some.out).toMatch(
-    /^removed calculations 20261116\S+ \(published\): 5 objects, .* kB\n1 run, 5 objects/,
+    /^deleted calculations 20261116\S+ \(published\): 5 objects, .* kB\n1 run, 5 objects/,
   );
   expect(all.out).toContain(tuesday.id);
   expect(await published()).toEqual([wednesday.id]);
@@ -108,9 +108,9 @@ test('--dry-run lists what would be removed, and removes nothing', async () => {
 
   expect(code).toBe(0);
   expect(out.split('\n')).toEqual([
-    expect.stringContaining(`would remove calculations ${tuesday.id} (published): 5 objects`),
-    expect.stringContaining(`would remove calculations ${monday.id}`),
-    expect.stringMatching(/^2 runs, 10 objects, .* kB; nothing was removed$/),
+    expect.stringContaining(`would delete calculations ${tuesday.id} (published): 5 objects`),
+    expect.stringContaining(`would delete calculations ${monday.id}`),
+    expect.stringMatching(/^2 runs, 10 objects, .* kB; nothing was deleted$/),
   ]);
   expect([...store.objects.keys()]).toEqual(before);
 });
@@ -125,7 +125,7 @@ test.each([
   const { code, err } = await prune('--keep', '1');
 
   expect(code).toBe(3);
-  expect(err).toContain(`${PLACE}: nothing removed: ${key} is not what platform-sync writes there`);
+  expect(err).toContain(`${PLACE}: nothing deleted: ${key} is not what platform-sync writes there`);
   expect([...store.objects.keys()]).toEqual(before);
 });
 
@@ -252,7 +252,7 @@ test('a publisher that read latest.json before prune removed the run from it can
 
   const forced = publish(monday, true, slow);
 
-  await expect(forced).rejects.toThrow('was removed by platform-sync prune');
+  await expect(forced).rejects.toThrow('was deleted by platform-sync prune');
   expect(await published()).toEqual([thursday.id]);
 });
 
@@ -316,7 +316,7 @@ test('two concurrent prunes both remove the run, and neither harms a run publish
     (key) => key.includes('part-'),
     async () => {
       expect(await execute({ runs })).toEqual([]);
-      await expect(publish(monday, true)).rejects.toThrow('was removed by platform-sync prune');
+      await expect(publish(monday, true)).rejects.toThrow('was deleted by platform-sync prune');
       await publish(wednesday, true);
     },
   );
@@ -344,7 +344,7 @@ test.each(['calculations', 'calculations.mine'] as const)(
 
     expect(code).toBe(0);
     expect(err).toContain(
-      `${place}: ${tuesday.id} is not removed: the table of the latest run still reads it`,
+      `${place}: ${tuesday.id} is not deleted: the table of the latest run still reads it`,
     );
     expect((await publishedRuns(store, place)).map(({ run }) => run)).toEqual([wednesday.id, tuesday.id]);
   },

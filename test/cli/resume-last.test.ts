@@ -68,7 +68,7 @@ test('--resume last skips runs that ended, and says if no run is left', async ()
   expect(refused.code).toBe(3);
   expect(code).toBe(2);
   expect(err).toBe(
-    `platform-sync: --resume last: ${folder.path} has no run of data-files that was stopped; to take a new run: platform-sync snapshot data-files …`,
+    `platform-sync: --resume last: ${folder.path} has no run of data-files that was stopped; to start a new run: platform-sync snapshot data-files …`,
   );
 });
 

@@ -74,7 +74,7 @@ test('submit sends a formula that the platform may refuse, with a warning, but r
   const set = (expression: string, more: object = {}) =>
     lines([{ version: 1, type: 'update-formula', id: 'f', calculationId: '12', expression, ...more }]);
   const submit = (input: string) => jobs.begin(['submit', '-', '--no-undo'], jobs.shared, input).ended;
-  const warning = 'line 1: expression:1:1: warning: The platform is not known to have a function "SQRT".';
+  const warning = 'line 1: expression:1:1: warning: The platform may not have a function "SQRT".';
 
   const strict = await submit(set('SQRT(4)', { strict: true }));
   const broken = await submit(set('SQRT(4'));

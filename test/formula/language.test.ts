@@ -139,7 +139,7 @@ describe('the formula language', () => {
       const result = parseFormula(text);
 
       expect(result).toMatchObject({
-        warnings: [{ message: expect.stringMatching(/^The platform is not known to have a function "/) }],
+        warnings: [{ message: expect.stringMatching(/^The platform may not have a function "/) }],
       });
     },
   );

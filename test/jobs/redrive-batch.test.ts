@@ -188,7 +188,7 @@ test('if a repeated delivery ended a chunk after its redrive, the next redrive r
   const batch = await scoredBatch({ refused: [], ends: ['failed'] });
   await batch.drain();
   await redriveFailed([CHUNK], batch.parts);
-  await failChunk({ batch: 'b1', chunk: 0 }, { error: 'no luck', payer: CHUNK }, batch.batches);
+  await failChunk({ batch: 'b1', chunk: 0 }, { error: 'no luck', jobId: CHUNK }, batch.batches);
 
   await redriveFailed([CHUNK], batch.parts);
   await batch.drain();
@@ -201,7 +201,7 @@ test('a repeated delivery of a chunk that failed ends it again after it was reop
   await batch.drain();
   batch.refused.clear();
   await redriveBatch('b1', batch.parts);
-  await failChunk({ batch: 'b1', chunk: 0 }, { error: 'no luck', payer: CHUNK }, batch.batches);
+  await failChunk({ batch: 'b1', chunk: 0 }, { error: 'no luck', jobId: CHUNK }, batch.batches);
 
   await batch.drain();
   await redriveBatch('b1', batch.parts);

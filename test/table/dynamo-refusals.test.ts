@@ -54,7 +54,7 @@ test.for([
   ],
   [
     'ValidationException',
-    'expected an ACTIVE table with the strings pk and sk as its keys, got one that refuses them',
+    'expected an ACTIVE table with the strings pk and sk as its keys, got a table with other keys',
   ],
 ] as const)('a refusal by DynamoDB is not retried: %s', async ([code, message]) => {
   await using dynamo = await tableOver(jsonError(code));

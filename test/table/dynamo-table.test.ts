@@ -85,7 +85,7 @@ describe('in DynamoDB', () => {
 
     for (const call of calls)
       await expect(call()).rejects.toMatchObject({
-        failure: { kind: 'bad-table', got: 'one that refuses them' },
+        failure: { kind: 'bad-table', got: 'a table with other keys' },
       });
   });
 

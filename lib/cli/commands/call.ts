@@ -26,7 +26,7 @@ async function readObject(
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   // The content of a file is not shown, since it may be secret.
   const got = isFile
-    ? `${value === undefined ? 'invalid JSON' : 'another JSON value'} in ${given}`
+    ? `${value === undefined ? 'invalid JSON' : 'JSON that is not an object'} in ${given}`
     : JSON.stringify(given);
   throw new UsageError(
     `${option}: expected a JSON object such as '{"name": "value"}', @FILE to read it from a file, or - for standard input, got ${got}`,

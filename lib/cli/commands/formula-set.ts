@@ -124,7 +124,7 @@ function describeCalculation({ id, name, status, dataType, lastModified }: Calcu
 
 /**
  * Stores an updated calculation, so that its formula can be restored later, and prints how to return to the
- * formula that we had set before, if any. Never throws, since the formula is set even if it cannot be stored.
+ * formula that platform-sync had set before, if any. Never throws, since the formula is set even if it cannot be stored.
  */
 async function storeSet(
   { calculation, expression }: { readonly calculation: Calculation; readonly expression: string },
@@ -143,7 +143,7 @@ async function storeSet(
     const at = before.last.time;
     const log = commandLine(['formula', 'log', id], { at });
     err(
-      `to return to the formula that we set at ${at}: ${log} | ${commandLine(['formula', 'set', id, '-'])}`,
+      `to return to the formula that platform-sync set at ${at}: ${log} | ${commandLine(['formula', 'set', id, '-'])}`,
     );
   } catch (error) {
     const reason = errorText(error);
@@ -182,7 +182,7 @@ async function dryRun(
         ? [
             'its current formula is unknown, since platform-sync has not set it and a search does not return it',
           ]
-        : [`formula that we set at ${last?.time}:`, ...indented(before)]),
+        : [`formula that platform-sync set at ${last?.time}:`, ...indented(before)]),
       ...(before === expression
         ? [`would be set to the same formula again ${here}; nothing was sent`]
         : [`would be set to ${here}:`, ...indented(expression), 'nothing was sent']),

@@ -21,14 +21,14 @@ import {
   type Terminal,
 } from '../terminal/terminal.ts';
 
-/** A run that is removed, or that a dry run would remove. */
+/** A run that is deleted, or that a dry run would delete. */
 type RunToPrune = Awaited<ReturnType<typeof planPrunes>>[number]['runs'][number];
 
-/** A run that is not removed, with the reason in words. */
+/** A run that is not deleted, with the reason in words. */
 type Kept = { readonly source: Place; readonly run: string; readonly reason: string };
 
 /**
- * Removes old runs, or lists those that would be removed. If objects of a place are missing or damaged, removes
+ * Deletes old runs, or lists the runs that would be deleted. If objects of a place are missing or damaged, deletes
  * nothing of this place and exits with 3. Needs only the store, and Glue if there are partitions.
  */
 export default (async ([place], flags, terminal) => {
@@ -44,32 +44,33 @@ export default (async ([place], flags, terminal) => {
   const planned = plans.flatMap(({ runs }) => runs);
   const mustAsk = !flags.dryRun && !flags.yes && planned.length > 0;
   if (mustAsk) for (const run of planned) terminal.err(shown(describe(run)));
-  if (mustAsk && !(await isSure(`Remove ${sums(planned)}?`, flags.yes, terminal))) return 'failed';
+  if (mustAsk && !(await isSure(`Delete ${sums(planned)}?`, flags.yes, terminal))) return 'failed';
   const dryRun = flags.dryRun === true;
-  const [removed, kept]: [RunToPrune[], Kept[]] = [[], []];
+  const deleted: RunToPrune[] = [];
+  const kept: Kept[] = [];
   const onRemoved = (run: RunToPrune) => {
-    removed.push(run);
-    if (!flags.json) terminal.out(shown(`${dryRun ? 'would remove' : 'removed'} ${describe(run)}`));
+    deleted.push(run);
+    if (!flags.json) terminal.out(shown(`${dryRun ? 'would delete' : 'deleted'} ${describe(run)}`));
   };
   for (const plan of plans) {
     const { place: source, runs, broken } = plan;
-    if (broken !== undefined) terminal.err(shown(`${source}: nothing removed: ${broken}`));
+    if (broken !== undefined) terminal.err(shown(`${source}: nothing deleted: ${broken}`));
     if (dryRun) for (const run of runs) onRemoved(run);
-    const notRemoved = dryRun
+    const notDeleted = dryRun
       ? []
       : await pruneRuns({ ...plan, store, removePartition: partitions?.remove, signal, onRemoved });
-    for (const each of notRemoved) kept.push({ source, ...each });
+    for (const each of notDeleted) kept.push({ source, ...each });
   }
   for (const { source, run, reason } of kept)
-    terminal.err(shown(`${source}: ${run} is not removed: ${reason}`));
+    terminal.err(shown(`${source}: ${run} is not deleted: ${reason}`));
   return {
-    json: toJson(removed, kept, dryRun),
-    words: `${sums(removed)}${dryRun ? '; nothing was removed' : ''}`,
+    json: toJson(deleted, kept, dryRun),
+    words: `${sums(deleted)}${dryRun ? '; nothing was deleted' : ''}`,
     ended: plans.some(({ broken }) => broken !== undefined) ? 'incomplete' : 'done',
   };
 }) satisfies Run<'prune'>;
 
-/** Removes everything but the outcomes of old jobs from the ledger (`prune --jobs`). */
+/** Deletes everything but the outcomes of old jobs from the ledger (`prune --jobs`). */
 async function pruneOldJobs(
   place: Place | undefined,
   { keep, olderThan, yes, dryRun }: FlagsOf<'prune'>,
@@ -89,11 +90,11 @@ async function pruneOldJobs(
   const oldest = endOf(jobs[0]);
   const newest = endOf(jobs.at(-1));
   const words = `${counted(jobs.length, 'job')}${oldest ? `, which ended from ${oldest} to ${newest}` : ''}`;
-  const question = `Remove all but the outcomes of ${words} from the ledger?`;
+  const question = `Delete all but the outcomes of ${words} from the ledger?`;
   if (!dryRun && oldest && !(await isSure(question, yes, terminal))) return 'failed';
   const kept = dryRun ? [] : await prune();
   for (const line of firstOf(kept, 20))
-    terminal.err(shown(`${line} is not removed: its result is not in the store`));
+    terminal.err(shown(`${line} is not deleted: its result is not in the store`));
   return {
     json: {
       dryRun: dryRun === true,
@@ -102,7 +103,7 @@ async function pruneOldJobs(
       newest: newest ?? null,
       kept,
     },
-    words: `${words}; ${dryRun ? 'nothing was' : number(jobs.length - kept.length)} removed`,
+    words: `${words}; ${dryRun ? 'nothing was' : number(jobs.length - kept.length)} deleted`,
   };
 }
 

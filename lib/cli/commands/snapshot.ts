@@ -81,7 +81,7 @@ async function resume(
   found: Awaited<ReturnType<typeof findStopped>> & Pick<RunContext, 'store' | 'platform'>,
 ): Promise<Saved | Publication> {
   const { store, place, run } = found;
-  const newRun = `to take a new run: ${snapshotCommand(place)} …`;
+  const newRun = `to start a new run: ${snapshotCommand(place)} …`;
   if (run === undefined)
     throw new UsageError(
       `--resume last: ${store.location} has no run of ${place} that was stopped; ${newRun}`,

@@ -34,7 +34,7 @@ const FROM_CSV = [
   ],
   [
     '--name <name>',
-    'a name for this set of jobs, used as a prefix of their ids: under another name the same rows run again (default: identical rows are one job, which runs once)',
+    'a name for this set of jobs, which begins their ids: the same rows under another name run again. Without a name, identical rows are one job',
     setName,
   ],
   ENCODING,

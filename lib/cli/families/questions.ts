@@ -110,7 +110,7 @@ export const questions = {
     options: [
       [
         '--format <openlineage|datahub>',
-        'the format: openlineage or datahub (default: openlineage)',
+        'the format (default: openlineage)',
         choiceOption(['openlineage', 'datahub']),
       ],
       [
@@ -128,7 +128,7 @@ export const questions = {
   },
   digest: {
     description:
-      'Summarize what changed, what broke and who owns it, and which jobs failed: here, or in a Slack or Teams channel.',
+      'Summarize what changed, what broke and who owns it, and which jobs failed: in the terminal, or in a Slack or Teams channel.',
     options: [
       sinceOption('summarize what happened since this time (default: 1d)'),
       ['--to <slack|teams>', 'post it to the webhook in SYNC_DIGEST_URL', choiceOption(['slack', 'teams'])],

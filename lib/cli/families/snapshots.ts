@@ -23,7 +23,7 @@ const NO_TABLES = [
   '--no-tables',
   'do not build the SQL tables now: the first query, or `tables`, builds them',
 ] as const;
-const FORCE = ['--force', 'publish even if a gate refuses the run; the manifest records it'] as const;
+const FORCE = ['--force', 'publish the run even if a gate refuses it; the manifest records which'] as const;
 
 /** Parses a run's name, such as `20261121T091500Z-3fa9c1`. */
 const runArgument = parserOf('a run such as 20261121T091500Z-3fa9c1', (text) =>
@@ -61,7 +61,7 @@ export const snapshots = {
   },
   ...snapshotCommands(),
   publish: {
-    description: 'Publish a finished run that a gate refused.',
+    description: 'Check a finished, refused run again, and publish it if all gates pass now.',
     arguments: [
       ['<source>', 'the source of the run, or SOURCE.NAME', placeArgument],
       ['<run>', 'the run, such as 20261121T091500Z-3fa9c1', runArgument],
@@ -102,16 +102,16 @@ export const snapshots = {
   },
   prune: {
     description:
-      'Delete old runs: their records, Parquet, changes and partitions, and their files under work/. The newest published run of each place is kept. With --jobs: reduce old jobs in the ledger to their outcome; stored results are kept.',
+      'Delete old runs: their records, Parquet, changes and partitions, and their files under work/. The newest published run of each place is kept. With --jobs: of old jobs, keep only the outcome in the ledger; stored results are kept.',
     arguments: [placeOf('every place')],
     options: [
       ['--keep <n>', 'keep this many of the newest published runs of each place', numberOption(1, 100_000)],
       [
         '--older-than <time>',
-        'delete runs that began before this time (with --jobs: reduce jobs that ended before it): an age such as 90d or 12w, counted back from the newest run or job, or a date',
+        'delete runs that began before this time (with --jobs: jobs that ended before it): an age such as 90d or 12w, counted back from the newest run or job, or a date',
         ageOption,
       ],
-      ['--jobs', 'reduce old jobs in the ledger to their outcome; needs --older-than'],
+      ['--jobs', 'of old jobs, keep only the outcome in the ledger; needs --older-than'],
       ['--dry-run', 'only list what would be deleted'],
       YES,
     ],

@@ -45,7 +45,7 @@ export async function withFormulasBefore(
       before !== undefined && was !== null && withSingleSpaces(was) !== withSingleSpaces(before.expression);
     if (isOther && !ids.includes(id))
       contradicted.push(
-        `calculation ${id}: \`was\` differs from the formula that we ${before.source === 'import' ? 'imported' : 'set'} at ${timeName(before.atMs)}:\n  ${before.expression}\n\`was\`:\n  ${was}`,
+        `calculation ${id}: \`was\` differs from the formula that platform-sync ${before.source === 'import' ? 'imported' : 'set'} at ${timeName(before.atMs)}:\n  ${before.expression}\n\`was\`:\n  ${was}`,
       );
     known.push({ ...row, was: isOther ? null : (before?.expression ?? was) });
   }

@@ -8,8 +8,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 /**
  * Opens a session for a command. `uses`: the settings that the command uses, some of which need an AWS client.
- * Throws `SettingsError`, or
- * `PeerMissingError` for clients that are not installed.
+ * Throws `SettingsError`, or `PeerMissingError` for clients that are not installed.
  */
 export function openSessionOf(
   terminal: Terminal,

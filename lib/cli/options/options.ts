@@ -140,7 +140,7 @@ export const WHOLE_ROWS = [
 export const CSV_STYLE = [
   [
     '--csv-for <program>',
-    'the program that will open the CSV; excel: in UTF-8 with a byte order mark',
+    'the program that will open the CSV: for Excel, use excel, which writes a byte order mark',
     choiceOption(['excel']),
   ],
   ['--csv-safe', 'put an apostrophe before cells that a spreadsheet would run as a formula: = + - @'],

@@ -71,7 +71,7 @@ export async function isSure(
   question: string,
   yes: true | undefined,
   terminal: Pick<Terminal, 'dialog' | 'signal' | 'err'>,
-  { does = 'deletes data', undone = 'removed' } = {},
+  { does = 'deletes data', undone = 'deleted' } = {},
 ): Promise<boolean> {
   refuseUnasked(yes, terminal, does);
   if (yes || terminal.dialog === undefined) return true;

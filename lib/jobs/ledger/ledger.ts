@@ -301,7 +301,7 @@ type ReopenOptions = {
    * Whether to reopen the job after any outcome, for a message that may have other content: a repeat does no
    * harm. Default: false.
    */
-  readonly anyEnd?: boolean;
+  readonly anyOutcome?: boolean;
 };
 
 /**
@@ -326,7 +326,7 @@ export function decideReopen(
     ...others
   } = known;
   const { contentHash, ...rest } = others;
-  const content = options.anyEnd || contentHash === undefined ? {} : { contentHash };
+  const content = options.anyOutcome || contentHash === undefined ? {} : { contentHash };
   const earlier = finishedAt === undefined ? {} : { earlierFinishedAt: finishedAt };
   const opened = { state: 'CLAIMED', fence: row.fence + 1, attempts: 0, takeovers: 0 } as const;
   const write: JobRow = { ...rest, ...content, ...earlier, ...opened };
@@ -335,8 +335,8 @@ export function decideReopen(
 
 /** Whether the outcome of a job, and these options, allow it to be reopened. */
 export function mayReopen(row: JobRow, options: ReopenOptions): boolean {
-  const { isNamed = false, executed = false, anyEnd = false } = options;
-  if (anyEnd) return hasEnded(row);
+  const { isNamed = false, executed = false, anyOutcome = false } = options;
+  if (anyOutcome) return hasEnded(row);
   const isFree = !isCancelled(row) && (executed || !wasExecuted(row.outcome?.error));
   return row.state === 'FAILED' && (isNamed || isFree);
 }

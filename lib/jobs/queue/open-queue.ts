@@ -5,7 +5,7 @@ import { openSqliteFile, tableCheckOf } from '../../table/index.ts';
 import type { Queue } from './queue.ts';
 
 /** The name of the sender on this machine: the user's name or, in a container without user names, the user's number. */
-export function senderHere(): string {
+export function localSender(): string {
   try {
     return userInfo().username;
   } catch {
@@ -13,7 +13,7 @@ export function senderHere(): string {
   }
 }
 
-/** Maximum receives of a message, as in the template for SQS. */
+/** How many times a message may be received before it goes to the dead-letter queue, as in the SQS template. */
 const MAX_RECEIVES = 1_000;
 
 /** Opens the queue at this location, in SQS or in a SQLite file. Loads only the adapter that is needed. */
@@ -32,8 +32,9 @@ export async function openQueue(
     import('./sqlite-queue.ts'),
   ]);
   const deadLetters = name === 'dead' ? {} : { deadLetters: { name: 'dead', max: MAX_RECEIVES } };
-  const queue = createSqliteQueue(file, { name, sender: senderHere(), ...deadLetters });
-  // With another table, jobs that were already sent would be sent again.
+  const queue = createSqliteQueue(file, { name, sender: localSender(), ...deadLetters });
+  // Checks that the table is the ledger of this store: another ledger does not know the jobs that were sent before, so
+  // they would be sent again.
   const { SYNC_TABLE: table } = withDefaultLocations(environment);
   const check = table === undefined ? undefined : tableCheckOf(table, environment);
   return {

@@ -106,7 +106,7 @@ async function publishAfter(
   const { store, source, run, finished, force } = options;
   const { latest } = last;
   if (latest?.removed.includes(run.id))
-    throw new StoredObjectError('invalid', `run ${run.id} of ${source} was removed by platform-sync prune`);
+    throw new StoredObjectError('invalid', `run ${run.id} of ${source} was deleted by platform-sync prune`);
   const before = last.broken === undefined ? last.manifest : undefined;
   if (latest?.run === run.id && before !== undefined)
     return { kind: 'published', manifest: before, key: latest.manifest };

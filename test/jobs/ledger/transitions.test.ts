@@ -469,7 +469,7 @@ describe('a reopening', () => {
     const { startedAt: _, ...begun } = { ...free, fence: 4, earlierFinishedAt: 40_000 };
 
     expect(reopen(row)).toEqual({ write: begun, answer: { kind: 'reopened', row: begun } });
-    expect(reopen(row, { anyEnd: true }).write).not.toHaveProperty('contentHash');
+    expect(reopen(row, { anyOutcome: true }).write).not.toHaveProperty('contentHash');
   });
 
   test('of a cancelled job is refused unless its id was given', () => {
@@ -489,8 +489,8 @@ describe('a reopening', () => {
   );
 
   test('of a job that may be repeated is possible however it ended', () => {
-    expect(reopen(endedAs('DONE', done), { anyEnd: true }).answer.kind).toBe('reopened');
-    expect(reopen(held, { anyEnd: true }).answer.kind).toBe('refused');
+    expect(reopen(endedAs('DONE', done), { anyOutcome: true }).answer.kind).toBe('reopened');
+    expect(reopen(held, { anyOutcome: true }).answer.kind).toBe('refused');
   });
 });
 

@@ -207,7 +207,7 @@ export const brokenCopies: Readonly<Record<string, Found>> = {
     breaks: /the job failed \(cancelled\), and its function ran/,
   },
   'a redrive reopens whatever has ended': {
-    withLedger: (ledger) => ({ reopen: (id) => ledger.reopen(id, { anyEnd: true }) }),
+    withLedger: (ledger) => ({ reopen: (id) => ledger.reopen(id, { anyOutcome: true }) }),
     in: 'a function that fails, and a redrive',
     faults: 1,
     breaks: /UNKNOWN was reopened/,

@@ -182,7 +182,7 @@ const settledTable = (table: Table, { sleep }: Pick<Outside, 'sleep'>, knowsOwn 
       },
       read: () => table.get(key),
       rowOf: (error) => (error instanceof ConditionFailed ? error.current : undefined),
-      isBuilt: (current) => knowsOwn && current?.token === options.token,
+      isStored: (current) => knowsOwn && current?.token === options.token,
       expected: options.expected,
       sleep,
     }),

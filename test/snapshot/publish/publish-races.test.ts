@@ -71,7 +71,7 @@ test('a run that a prune has removed is not published again', async () => {
   await publish(tuesday);
   await prune(store, 1);
 
-  await expect(publish(monday, store, true)).rejects.toThrow('was removed by platform-sync prune');
+  await expect(publish(monday, store, true)).rejects.toThrow('was deleted by platform-sync prune');
 
   expect(keysFrom(publishedFolder('calculations', monday))).toEqual([]);
   expect(keysFrom(`changes/${publishedFolder('calculations', monday)}`)).toEqual([]);

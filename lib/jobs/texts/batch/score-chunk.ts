@@ -29,7 +29,7 @@ import {
  */
 export async function scoreChunk(
   job: ScoreJob,
-  scoringOptions: Omit<ScoreTextsOptions, 'payer'> & BatchStorage,
+  scoringOptions: Omit<ScoreTextsOptions, 'jobId'> & BatchStorage,
 ): Promise<
   | Exclude<Scored, { readonly kind: 'scored' }>
   | {
@@ -38,7 +38,7 @@ export async function scoreChunk(
       readonly chunk: EndedChunk | undefined;
     }
 > {
-  const options = { ...scoringOptions, payer: job.id };
+  const options = { ...scoringOptions, jobId: job.id };
   const { batch, chunk } = job;
   if (batch === undefined || chunk === undefined) {
     const scored = await scoreTexts(job.texts, requestOf(job), options);
@@ -151,8 +151,8 @@ async function deleteLeftovers(chunkId: ChunkId, options: BatchStorage): Promise
 /** Ends a chunk whose job failed or is unknown: scored texts keep their results, and all other texts get this error. */
 export async function failChunk(
   chunkId: ChunkId,
-  /** `error`: why the job did not score the chunk. `payer`: the id of that job, whose calls are counted. */
-  { error, payer }: { readonly error: string; readonly payer: string },
+  /** `error`: why the job did not score the chunk. `jobId`: the id of that job, whose calls are counted. */
+  { error, jobId }: { readonly error: string; readonly jobId: string },
   options: BatchStorage,
 ): Promise<EndedChunk> {
   const found = await findChunk(chunkId, options);
@@ -160,9 +160,9 @@ export async function failChunk(
   const { texts, request, host } = await readOpenChunk(chunkId, found.row.part, options.store);
   const distinct = [...new Set(texts.map(({ text }) => text))];
   const requests = distinct.map((text) => ({ ...request, text }));
-  const lookups = await createScoreCache({ ...options, host, owner: payer, attemptMs: 0 }).lookup(
+  const lookups = await createScoreCache({ ...options, host, owner: jobId, attemptMs: 0 }).lookup(
     requests,
-    payer,
+    jobId,
   );
   const outcomes = lookups.map((each, at) => [distinct[at] ?? '', recordedOutcome(each, error)] as const);
   const { results, settle } = settleTexts(texts, new Map(outcomes));

@@ -5,7 +5,7 @@ import { inGroups } from '../../results/read-listed.ts';
 import {
   type Analyze,
   createFailures,
-  createTextGate,
+  createWaitLimit,
   maxWaitingAt,
   type ScoreTextsOptions,
 } from '../scoring/scoring-session.ts';
@@ -60,7 +60,7 @@ export async function scoreFile(
   const checked = await checkBatch(request, options);
   if (checked.kind === 'refused') return checked;
   const {
-    gate = createTextGate(maxWaitingAt(options.rate)),
+    waitLimit = createWaitLimit(maxWaitingAt(options.rate)),
     failures = createFailures(),
     concurrentChunks = 2,
     progress,
@@ -82,7 +82,7 @@ export async function scoreFile(
       }
       return sentiment;
     };
-    await scoreToEnd(job, { ...options, gate, failures, analyze });
+    await scoreToEnd(job, { ...options, waitLimit, failures, analyze });
     report(job.texts.length - inChunk);
   };
   const { summary, chunks } = await splitChecked(request, {
@@ -120,7 +120,7 @@ async function scoreToEnd(job: ChunkJob, options: ScoreFileOptions): Promise<voi
     if (tries === MAX_TRIES) {
       // If other texts succeeded in the meantime, and these were sent each time, the texts themselves are to blame.
       if (!hasSucceeded || !error.sent) throw error;
-      return void (await failChunk(job, { error: error.message, payer: job.id }, options));
+      return void (await failChunk(job, { error: error.message, jobId: job.id }, options));
     }
     await options.sleep(backoffMs(tries, options.random(), BACKOFF), options.signal);
     tries += 1;

@@ -142,16 +142,16 @@ async function scoreEach(
 async function* lookUpTexts(texts: readonly string[], request: ScoreRequest, session: ScoringSession) {
   const isOver = () => session.stopped() !== undefined || session.isOver();
   let rest = texts;
-  let { overtaken } = session.counts;
+  let { takenByOthers } = session.counts;
   try {
     while (rest.length > 0 && !isOver()) {
       const group = rest.slice(0, LOOKUP_SIZE);
       const requests = group.map((text) => ({ ...request, text }));
-      const lookups = await session.cache.lookup(requests, session.payer);
+      const lookups = await session.cache.lookup(requests, session.jobId);
       rest = rest.slice(LOOKUP_SIZE);
       for (const [at, each] of lookups.entries()) {
         if (isOver()) return;
-        if (session.counts.overtaken > overtaken) {
+        if (session.counts.takenByOthers > takenByOthers) {
           const remaining = [...group.slice(at), ...rest];
           const from = Math.floor(session.random() * remaining.length);
           rest = [...remaining.slice(from), ...remaining.slice(0, from)];
@@ -159,7 +159,7 @@ async function* lookUpTexts(texts: readonly string[], request: ScoreRequest, ses
         }
         yield [group[at] ?? '', each] as const;
       }
-      overtaken = session.counts.overtaken;
+      takenByOthers = session.counts.takenByOthers;
     }
   } catch (error) {
     session.stop({ kind: 'error', error, isSystemic: false });
@@ -236,11 +236,11 @@ async function scoreText(
 
 type Tries = {
   attempts: number;
-  /** Milliseconds spent on attempts and on the waits between them, without waits at the gate. */
+  /** Milliseconds spent on attempts and on the waits between them, without the time before the wait limit admits them. */
   spentMs: number;
   refusedTokens: number;
   /** How many calls of the run had been sent when the pace last let this text wait too long. */
-  departures: number;
+  sent: number;
 };
 
 /** The result of a try. `ended`: nothing was sent, and the text is not tried again in this run. */
@@ -254,11 +254,11 @@ async function tryUntilDone(
   claim: TextClaim,
   session: ScoringSession,
 ): Promise<Outcome> {
-  const tries: Tries = { attempts: 0, spentMs: 0, refusedTokens: 0, departures: 0 };
-  const { overtaken } = session.counts;
+  const tries: Tries = { attempts: 0, spentMs: 0, refusedTokens: 0, sent: 0 };
+  const { takenByOthers } = session.counts;
   for (;;) {
     // If another worker is one step ahead, this text is postponed to the next round.
-    const isPostponed = () => tries.attempts === 0 && session.counts.overtaken > overtaken;
+    const isPostponed = () => tries.attempts === 0 && session.counts.takenByOthers > takenByOthers;
     const attempt = async (leave: () => void): Promise<Tried> =>
       isPostponed()
         ? { kind: 'ended', outcome: heldNow(session) }
@@ -295,7 +295,7 @@ type TextAttempt = {
 const MAX_WAIT_MS = 120_000;
 
 /**
- * Makes one attempt, after the gate has let it in. Waits for the pace as long as other calls of the chunk are being
+ * Makes one attempt, after the wait limit has admitted it. Waits for the pace as long as other calls of the chunk are being
  * sent.
  */
 async function tryInTurn(attempt: TextAttempt, tries: Tries, session: ScoringSession): Promise<Tried> {
@@ -309,13 +309,13 @@ async function tryInTurn(attempt: TextAttempt, tries: Tries, session: ScoringSes
     if (sentAtMs !== undefined) tries.spentMs += session.now() - sentAtMs;
     if (tried.kind !== 'failure' || tried.error.failure.kind !== 'wait') return tried;
     const { waitMs } = tried.error.failure;
-    const { departures } = session.counts;
+    const { sent } = session.counts;
     const isSoon = waitMs <= MAX_WAIT_MS && session.now() + waitMs < session.deadlineMs;
-    if (!isSoon || departures === tries.departures) {
+    if (!isSoon || sent === tries.sent) {
       session.stop({ kind: 'later', delayMs: waitMs });
       return { kind: 'ended', outcome: heldNow(session) };
     }
-    tries.departures = departures;
+    tries.sent = sent;
     await session.sleep(waitMs, session.signal);
   }
 }
@@ -343,7 +343,7 @@ async function sendText({ request, claim, leave }: TextAttempt, session: Scoring
     }
     const sent = await claim.send();
     if (sent.kind !== 'sent') {
-      session.counts.overtaken += 1;
+      session.counts.takenByOthers += 1;
       await limit?.giveBack();
       return end(sent);
     }
@@ -353,7 +353,7 @@ async function sendText({ request, claim, leave }: TextAttempt, session: Scoring
     signal.throwIfAborted();
     if (session.isOver() || !claim.isHeld()) end(heldNow(session));
     wasSent = true;
-    session.counts.departures += 1;
+    session.counts.sent += 1;
     leave();
   };
   const takeBack = async () => {

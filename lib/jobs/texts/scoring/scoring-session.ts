@@ -23,14 +23,17 @@ export type ScoreTextsOptions = JobClock & {
   readonly analyze: Analyze;
   /** The limit of the batch's calls. Default: unlimited. */
   readonly limit?: Awaited<ReturnType<typeof openCallLimit>> | undefined;
-  /** The gate that bounds how many texts wait for their slot. Default: a separate gate. */
-  readonly gate?: ReturnType<typeof createTextGate> | undefined;
-  /** The failures so far of texts with this request. Default: only failures of this chunk. */
+  /** Limits how many texts of the process wait for their slot. Default: a separate limit for these texts. */
+  readonly waitLimit?: ReturnType<typeof createWaitLimit> | undefined;
+  /**
+   * Counts failures of texts that are scored with the same settings (topics, language …), also in other chunks.
+   * Default: counts only this chunk.
+   */
   readonly failures?: Failures | undefined;
   /** How many texts are scored at the same time. Default 8. */
   readonly concurrency?: number | undefined;
   /** The job to which the texts belong. Calls of its earlier tries count as calls of this try. */
-  readonly payer?: string | undefined;
+  readonly jobId?: string | undefined;
   /** The time after which no call starts and no wait continues, in epoch milliseconds. Default: none. */
   readonly deadlineMs?: number | undefined;
   readonly retry?: Partial<RetryLimits> | undefined;
@@ -42,16 +45,16 @@ export type ScoreTextsOptions = JobClock & {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Why a run stopped before it tried all of its texts. */
+/** Why a session stopped before it tried all of its texts. */
 type Stop =
   /** An error. `isSystemic`: different texts failed in the same way, so the rest would most likely fail too. */
   | { readonly kind: 'error'; readonly error: unknown; readonly isSystemic: boolean }
   /** No slot of the pace is free soon. */
   | { readonly kind: 'later'; readonly delayMs: number };
 
-/** Creates the state that the texts of one run share. */
+/** Creates the state that the texts of one job share during one try to score them. */
 export function createScoringSession(options: ScoreTextsOptions) {
-  const { gate = createTextGate(), failures = createFailures(), signal: caller, now } = options;
+  const { waitLimit = createWaitLimit(), failures = createFailures(), signal: caller, now } = options;
   const { deadlineMs = Number.POSITIVE_INFINITY } = options;
   const stopping = new AbortController();
   let stopped: Stop | undefined;
@@ -59,45 +62,49 @@ export function createScoringSession(options: ScoreTextsOptions) {
     ...options,
     deadlineMs,
     failures,
-    enter: gate.enter(),
+    enter: waitLimit.enter(),
     /** Aborted when no further text may be begun. */
     signal: AbortSignal.any([...(caller === undefined ? [] : [caller]), stopping.signal]),
-    /** Stops the run. The first reason wins. */
+    /** Stops the session. The first reason wins. */
     stop: (why: Stop) => {
       stopped ??= why;
-      stopping.abort(new Error('the run has stopped'));
+      stopping.abort(new Error('the session has stopped'));
     },
     stopped: () => stopped,
     /** How many calls were sent, how many calls scored a text, and how many texts another worker took first. */
-    counts: { departures: 0, successes: 0, overtaken: 0 },
+    counts: { sent: 0, successes: 0, takenByOthers: 0 },
     isOver: () => now() >= deadlineMs,
   };
 }
 
-/**
- * Minimum texts that may wait at the pace: while one call waits for its slot, the next call reserves another slot.
- */
+/** At least this many texts may wait for a slot, so that the next call can reserve its slot while the first one waits. */
 const MIN_WAITING = 2;
 
-/** Maximum texts that may wait at the pace: more would take concurrency slots from requests in flight. */
+/**
+ * At most this many texts may wait for a slot: a waiting text counts towards the concurrency, so more would leave too
+ * few for requests in flight.
+ */
 const MAX_WAITING = 4;
 
-/** How many texts may wait: one more than a block has slots, since fewer would waste slots of a block, which costs a write. */
+/**
+ * How many texts may wait for a slot: one more than a reserved block has slots. With fewer, slots of the block go
+ * unused, and each block costs a write.
+ */
 export const maxWaitingAt = (rate: number): number =>
   Math.min(MAX_WAITING, Math.max(MIN_WAITING, Math.floor((rate * BLOCK_MS) / 1_000) + 1));
 
 /**
- * Creates a gate that limits how many texts of a process wait for a slot of the pace: if all texts waited there, each
+ * Limits how many texts of a process wait for a slot of the pace at the same time: if all texts waited there, each
  * would wait too long. The chunk that came first has priority, so that few chunks are half done at any time.
  */
-export function createTextGate(maxWaiting = MIN_WAITING) {
+export function createWaitLimit(maxWaiting = MIN_WAITING) {
   const waiting = new PQueue({ concurrency: maxWaiting });
   let chunks = 0;
   return {
     /**
-     * Returns a chunk's entry to the gate: a function that makes an attempt when there is room. The room is free again
-     * after the attempt has called `leave`, or has ended. The function throws errors of the attempt, and the reason of
-     * a signal that is aborted before the attempt starts.
+     * Returns a function for one chunk: it starts an attempt as soon as fewer attempts than the limit are waiting. An
+     * attempt no longer counts as waiting after it has called `leave`, or has ended. The function throws errors of the
+     * attempt, and the reason of a signal that is aborted before the attempt starts.
      */
     enter() {
       chunks += 1;
@@ -121,11 +128,11 @@ export function createTextGate(maxWaiting = MIN_WAITING) {
 }
 
 /*
- * If all tries of a text fail, either the text is at fault, or something that all texts share. If different texts
- * fail in the same way, and no text succeeds in between, the cause is shared: the run is stopped.
+ * If all tries of a text fail, the cause is either this text or something that all texts share. If different texts
+ * fail in the same way, and no text succeeds in between, the cause is shared: the session is stopped.
  */
 
-/** The run is stopped after this many different texts have failed in the same way. */
+/** The session is stopped after this many different texts have failed in the same way. */
 const MAX_FAILED = 3;
 
 /**
@@ -135,22 +142,23 @@ const MAX_FAILED = 3;
  */
 const MAX_REFUSED = { beforeSuccess: 10, afterSuccess: 100 };
 
-/** The failures of texts with one request since the last success. */
+/** The failures, since the last success, of texts that are scored with the same settings (the `request`). */
 type Failures = ReturnType<typeof createFailures>;
 
-/** Creates the count of failed texts with one request. */
+/** Creates the count of failed texts that are scored with the same settings. */
 export function createFailures() {
   /** The hashes of failed texts, by the kind of failure. A text that is in many chunks counts once. */
   const failed = new Map<string, Set<string>>();
   let maxRefused = MAX_REFUSED.beforeSuccess;
-  /** Records that a text was scored with this request, now or earlier, so the request is valid. */
+  /** Records that a text was scored with these settings, now or earlier, so the settings are valid. */
   const recordScored = () => {
     maxRefused = MAX_REFUSED.afterSuccess;
   };
   return {
     recordScored,
     /**
-     * Records a failed text. Returns true if the limit is reached, and then counts anew, as before any success.
+     * Records a failed text. Returns true if the limit is reached. The count then starts again from zero, as if no text
+     * had succeeded yet.
      */
     recordFailed(text: string, failure: PlatformFailure): boolean {
       const kind = kindOf(failure);
@@ -169,7 +177,10 @@ export function createFailures() {
   };
 }
 
-/** Creates the counts of failed texts, one for each request, in a process that scores chunks of several batches. */
+/**
+ * Creates the counts of failed texts in a process that scores chunks of several batches: one count for each `request`,
+ * the settings with which texts are scored.
+ */
 export function createFailuresByRequest(): (request: object) => Failures {
   const known = new Map<string, Failures>();
   return (request) => {

@@ -26,7 +26,7 @@ export const score: JobTypeDefinition<
   /** Ends the chunk of an unsuccessful job: its rows without a result fail, so that they do not delay the batch. */
   async afterEnd({ id, batch, chunk }, { outcome: { status, error } }, { batches }) {
     if (batch === undefined || chunk === undefined || status === 'done') return;
-    await failChunk({ batch, chunk }, { error: error?.message ?? status, payer: id }, batches);
+    await failChunk({ batch, chunk }, { error: error?.message ?? status, jobId: id }, batches);
   },
   /** Reopens a chunk, so that its failed rows are scored. */
   async beforeReopen({ batch, chunk }, { batches }) {

@@ -9,7 +9,7 @@ import type { scoreTexts } from '../../texts/scoring/score-texts.ts';
 import {
   type Analyze,
   createFailuresByRequest,
-  createTextGate,
+  createWaitLimit,
   maxWaitingAt,
   type ScoreTextsOptions,
 } from '../../texts/scoring/scoring-session.ts';
@@ -31,7 +31,7 @@ export function scoreRunner(
   },
 ): RunJob<ScoreJob> {
   const { platform, cache, batches, onSentiment, rate, ...others } = parts;
-  const gate = createTextGate(maxWaitingAt(rate));
+  const waitLimit = createWaitLimit(maxWaitingAt(rate));
   const failuresOf = createFailuresByRequest();
   return async (job, context) => {
     const analyze: Analyze = async (request, { beforeSend, onSend, ...options } = {}) => {
@@ -55,7 +55,7 @@ export function scoreRunner(
     const { signal, lastSendMs: deadlineMs, isPlatformUnavailable, onProgress } = context;
     const failures = failuresOf(requestOf(job));
     const own = { signal, deadlineMs, isPlatformUnavailable, onProgress };
-    const options = { ...others, ...batches, gate, failures, cache, analyze, ...own };
+    const options = { ...others, ...batches, waitLimit, failures, cache, analyze, ...own };
     const scored = await scoreChunk(job, options);
     if (scored.kind === 'later')
       throw new RequeueError(`${scored.waiting} texts are not scored yet`, scored.delayMs);

@@ -22,7 +22,7 @@ import {
   world,
 } from './batch-suite.ts';
 
-const IT_FAILED = { error: 'it failed', payer: 'b1.chunk-00000' };
+const IT_FAILED = { error: 'it failed', jobId: 'b1.chunk-00000' };
 
 test('a batch becomes one job per chunk, whose texts have their lines as ids', async () => {
   const { split, messages } = world();
@@ -270,7 +270,7 @@ test('a chunk whose job failed lets the batch finish, and its rows without a res
 
   const ended = await failChunk(
     { batch: 'b1', chunk: 0 },
-    { error: 'the token was refused', payer: 'b1.chunk-00000' },
+    { error: 'the token was refused', jobId: 'b1.chunk-00000' },
     one.storage,
   );
 

@@ -38,7 +38,7 @@ async function work(job: ScoreJob, { scoring, storage }: World): Promise<string>
     if (scored.kind === 'stopped' && scored.progress === 0) stops += 1;
   }
   const { id, batch = '', chunk = 0 } = job;
-  await failChunk({ batch, chunk }, { error: 'the job failed', payer: id }, storage);
+  await failChunk({ batch, chunk }, { error: 'the job failed', jobId: id }, storage);
   return 'failed';
 }
 
@@ -94,7 +94,7 @@ test('a stop lets the calls in flight finish, begins no other, and what was paid
   const stopped =
     job && (await scoreChunk(job, { ...one.scoring, ...one.storage, analyze, signal: stop.signal }));
   const atStop = platform.seen.paid;
-  await failChunk({ batch: 'b1', chunk: 0 }, { error: 'cancelled', payer: job?.id ?? '' }, one.storage);
+  await failChunk({ batch: 'b1', chunk: 0 }, { error: 'cancelled', jobId: job?.id ?? '' }, one.storage);
 
   expect(stopped).toMatchObject({ kind: 'stopped', error: { message: 'cancelled' } });
   expect(atStop).toBeLessThan(20 + 8);

@@ -69,7 +69,7 @@ describe('a chunk', () => {
     const one = world();
 
     expect(await endChunk(CHUNK, results, one.storage)).toEqual({ kind: 'gone' });
-    expect(await failChunk(CHUNK, { error: 'no', payer: 'job' }, one.storage)).toEqual({ kind: 'gone' });
+    expect(await failChunk(CHUNK, { error: 'no', jobId: 'job' }, one.storage)).toEqual({ kind: 'gone' });
     expect(one.store.objects.size).toBe(0);
   });
 
@@ -164,7 +164,7 @@ describe('while a chunk is being ended', () => {
 });
 
 describe('a chunk whose job failed', () => {
-  const failure = { error: 'the job failed', payer: 'job-1' };
+  const failure = { error: 'the job failed', jobId: 'job-1' };
   const free = { state: 'FREE', textHash: textHashOf('bad'), owner: 'w', payer: 'job-1', leaseEndsMs: 0 };
   const BAD = cacheKey(HOST, { text: 'bad' });
 
@@ -223,7 +223,7 @@ test('a failed job whose chunk another worker ends meanwhile leaves counting its
 
   const ended = await failChunk(
     CHUNK,
-    { error: 'the job failed', payer: 'job-1' },
+    { error: 'the job failed', jobId: 'job-1' },
     meanwhile(one, () => endChunk(CHUNK, results, one.storage)),
   );
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { cacheKey } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import { type Scored, scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
-import { type Analyze, createTextGate } from '../../../../lib/jobs/texts/scoring/scoring-session.ts';
+import { type Analyze, createWaitLimit } from '../../../../lib/jobs/texts/scoring/scoring-session.ts';
 import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
 import { PlatformError } from '../../../../lib/platform/platform-error.ts';
 import type { Table } from '../../../../lib/table/table.ts';
@@ -247,7 +247,7 @@ test('the next text gets its turn as soon as the call for the previous text has 
     return sentimentOf(request);
   });
 
-  const scored = await scoreTexts(textsOf('good', 'bad'), {}, { ...options, gate: createTextGate(1) });
+  const scored = await scoreTexts(textsOf('good', 'bad'), {}, { ...options, waitLimit: createWaitLimit(1) });
 
   expect(resultsOf(scored)).toMatchObject([{ calls: 1 }, { calls: 1 }]);
 });

@@ -399,10 +399,10 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
   test('what a job paid for in an earlier try counts as its own, and as cached for other jobs', async () => {
     const { analyze, paid } = scriptedAnalyze();
     const { options } = worker(analyze);
-    await scoreTexts(textsOf('good', 'bad'), {}, { ...options, payer: 'job-1' });
+    await scoreTexts(textsOf('good', 'bad'), {}, { ...options, jobId: 'job-1' });
 
-    const again = await scoreTexts(textsOf('good', 'good'), {}, { ...options, payer: 'job-1' });
-    const other = await scoreTexts(textsOf('good'), {}, { ...options, payer: 'job-2' });
+    const again = await scoreTexts(textsOf('good', 'good'), {}, { ...options, jobId: 'job-1' });
+    const other = await scoreTexts(textsOf('good'), {}, { ...options, jobId: 'job-2' });
 
     expect(paid).toEqual(['good', 'bad']);
     expect(resultsOf(again).map(({ cached, calls }) => ({ cached, calls }))).toEqual([

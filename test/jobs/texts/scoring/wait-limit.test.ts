@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { createTextGate } from '../../../../lib/jobs/texts/scoring/scoring-session.ts';
+import { createWaitLimit } from '../../../../lib/jobs/texts/scoring/scoring-session.ts';
 
 const { signal } = new AbortController();
 
 /** Resolves when nothing can continue without a new event. */
 const settled = () => new Promise(setImmediate);
 
-/** Attempts that start when the gate admits them, and end when the test ends them. */
-function attempts(gate = createTextGate()) {
+/** Attempts that start when the limit admits them, and end when the test ends them. */
+function attempts(limit = createWaitLimit()) {
   const started: string[] = [];
   const leaves = new Map<string, () => void>();
   const ends = new Map<string, PromiseWithResolvers<string>>();
-  const begin = (name: string, enter = gate.enter(), given = signal) => {
+  const begin = (name: string, enter = limit.enter(), given = signal) => {
     const end = Promise.withResolvers<string>();
     ends.set(name, end);
     return enter((leave) => {
@@ -71,9 +71,9 @@ describe('while two texts of a process wait for their slots, a third', () => {
 });
 
 test('a text of the chunk that entered first goes first, whenever it arrives', async () => {
-  const gate = createTextGate(1);
-  const { begin, started, end } = attempts(gate);
-  const [first, second] = [gate.enter(), gate.enter()];
+  const limit = createWaitLimit(1);
+  const { begin, started, end } = attempts(limit);
+  const [first, second] = [limit.enter(), limit.enter()];
   begin('busy');
   begin('of the second', second);
   begin('of the first', first);
@@ -86,7 +86,7 @@ test('a text of the chunk that entered first goes first, whenever it arrives', a
 });
 
 test('an attempt that is aborted before its start is never started', async () => {
-  const { begin, started, end } = attempts(createTextGate(1));
+  const { begin, started, end } = attempts(createWaitLimit(1));
   const stopping = new AbortController();
   begin('busy');
   const waiting = begin('waiting', undefined, stopping.signal);
