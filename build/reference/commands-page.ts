@@ -24,7 +24,7 @@ const MORE: Readonly<Record<string, string>> = {
   lineage: 'catalogs.md',
   mcp: 'assistants.md',
   pace: 'pace.md',
-  prune: 'runs.md#remove',
+  prune: 'runs.md#delete',
   publish: 'publishing.md',
   query: 'tables.md',
   report: 'report.md',

@@ -51,9 +51,7 @@ export const utcTime = z.pipe(
 
 const PAST = 'a day that has begun, such as 2026-11-21, or a time such as 2026-11-21T09:15:00Z';
 
-/**
- * A day or a time in the past, as epoch milliseconds. A day means its last millisecond in UTC; today means now.
- */
+/** A day or a time in the past, as epoch milliseconds. A day means its last millisecond in UTC; today means now. */
 export const pastMoment = z.pipe(
   z
     .string({ error: PAST })

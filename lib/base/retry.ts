@@ -26,9 +26,7 @@ class OutOfTimeError extends Error {
 /** The waits between tries: work resumes at most 5 s after an outage ends. */
 const BACKOFF = { baseDelayMs: 400, maxDelayMs: 5_000 };
 
-/**
- * Tries `work` until it succeeds, cannot succeed, or time is up. `work` gets the number of the try, from 1.
- */
+/** Tries `work` until it succeeds, cannot succeed, or time is up. `work` gets the number of the try, from 1. */
 export async function retryUntil<T>(work: (tries: number) => Promise<T>, options: RetryOptions): Promise<T> {
   const { untilMs = () => Number.POSITIVE_INFINITY, mayPass = () => true, onTrouble } = options;
   const { now, sleep, random, waitMs = (retry, chance) => backoffMs(retry, chance, BACKOFF) } = options;

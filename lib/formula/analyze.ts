@@ -24,10 +24,7 @@ import {
 } from './syntax.ts';
 import { type FormulaFault, type Objection, positionOf, shown, tokenize } from './tokens.ts';
 
-/**
- * What the platform reports about a formula, and further facts. For an INVALID formula, all lists are
- * empty.
- */
+/** What the platform reports about a formula, and further facts. For an INVALID formula, all lists are empty. */
 export type FormulaAnalysis =
   | (FormulaFacts & {
       readonly status: 'VALID';

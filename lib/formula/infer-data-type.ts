@@ -181,7 +181,7 @@ const any = Number.POSITIVE_INFINITY;
 /**
  * The functions that the platform documents: minimum and maximum arguments, the result, and the names. (assumed)
  * Their arguments are MySQL's. A name that begins with `_` comes after the platform's prefix, so only its end is
- * known. A time of day has no data type of its own, so it is a STRING.
+ * known. There is no data type for a time of day, so it is a STRING.
  */
 const documented: readonly FunctionGroup[] = [
   ['aggregate', 1, 1, 'DOUBLE', 'AVG STDDEV_POP VAR_POP'],

@@ -35,7 +35,7 @@ type AfterFailure =
   /** Do nothing with the job, since another worker has it. */
   | { readonly kind: 'leave' };
 
-/** Maximum sends of a job that may have been executed, if a repeat does no harm. */
+/** How many times a job that may have been executed is sent at most, if a repeat does no harm. */
 const MAX_ATTEMPTS = 5;
 
 /** The waits between attempts. They are longer than between the tries of a call, since the message waits on the queue. */

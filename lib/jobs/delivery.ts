@@ -49,7 +49,7 @@ type JobDelivery = AsyncDisposable & {
   readonly close: () => Promise<Claim | undefined>;
 };
 
-/** Thrown if the claim failed: another worker holds the job, it has ended, must run alone, or has other content. */
+/** Thrown if the claim failed: another worker holds the job, it has ended, must run alone, or its content differs. */
 export class NotClaimedError extends Error {
   override readonly name = 'NotClaimedError';
   readonly answer: Exclude<ClaimAnswer, { readonly kind: 'claimed' }>;

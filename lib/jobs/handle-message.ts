@@ -111,9 +111,7 @@ async function handleJob(
   }
 }
 
-/**
- * The claim failed: many workers died while running the job, so it must run alone.
- */
+/** The claim failed: many workers died while running the job, so it must run alone. */
 type Alone = Extract<NotClaimedError['answer'], { readonly kind: 'alone' }>;
 
 async function handleInSlot(
@@ -369,7 +367,7 @@ function thrownError(thrown: unknown): Error {
   }
 }
 
-/** Maximum causes of an error to follow: two errors may be each other's cause. */
+/** At most this many causes of an error are followed, since two errors may be each other's cause. */
 const MAX_CAUSES = 10;
 
 function isCausedBy(error: unknown, reason: unknown): boolean {

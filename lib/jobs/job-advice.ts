@@ -45,9 +45,7 @@ export function adviceFor(
     : { say: 'Fix the cause, then score the rest', command: 'redrive', batch };
 }
 
-/**
- * The advice as a sentence, with the command line for a POSIX shell. Ids of jobs need no quotes there.
- */
+/** The advice as a sentence, with the command line for a POSIX shell. Ids of jobs need no quotes there. */
 export function adviceSentence(jobsId: string, status: 'failed' | 'unknown', error?: unknown): string {
   const { say, command, id, batch } = adviceFor(jobsId, status, error);
   if (command === undefined) return `${say}.`;

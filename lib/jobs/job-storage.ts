@@ -65,7 +65,7 @@ export const LEASES = ['leaseUntilMs', 'leaseEndsMs'] as const satisfies readonl
 
 /**
  * The table's time is known if its uncertainty is at most this, in milliseconds. A response may take that long, and
- * when a lease is renewed, far more time than this is left of it.
+ * when a lease is renewed, the lease has far more time left than this.
  */
 const MAX_UNCERTAINTY_MS = 8_000;
 

@@ -193,7 +193,7 @@ async function* matchingKeys(
 }
 
 /**
- * Finds the result of a job; undefined if it has none, or only that of an earlier outcome. `value` is undefined if the
+ * Finds the result of a job; undefined if it has none, or only a result of an earlier outcome. `value` is undefined if the
  * result is not JSON.
  */
 export async function findResult(

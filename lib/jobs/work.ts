@@ -39,7 +39,7 @@ type WorkOptions = {
    * Default: a timer.
    */
   readonly waitToExtend?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** How to poll a queue that has no polls of its own. Default: long polls. */
+  /** How to poll a queue that does not say how (`Queue.polls`). Default: long polls. */
   readonly polls?: Polls | undefined;
   /** Whether a user is watching: if so, work fails immediately if the queue cannot be reached. Default: false. */
   readonly isWatched?: boolean | undefined;
@@ -126,8 +126,8 @@ function createHandling(options: WorkOptions) {
 
 /**
  * The time between two polls, in milliseconds, while a worker has room only for short jobs or only for long jobs. A
- * queue that knows types scans all due messages, which takes 0.1 µs each. Any other queue returns messages of both
- * kinds, and the worker requeues those for which it has no room.
+ * queue that knows types scans all due messages, which takes 0.1 µs each. A queue that does not returns messages of both
+ * kinds, and the worker requeues the messages for which it has no room.
  */
 const pollMs = ({ knowsTypes }: Queue) => (knowsTypes ? 1_000 : 500);
 

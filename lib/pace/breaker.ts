@@ -95,9 +95,7 @@ type State = FleetBreakerOptions & {
   underWay: Promise<number | undefined> | undefined;
 };
 
-/**
- * Creates the breaker of a fleet, for one worker. While the table is unavailable, each worker decides for itself.
- */
+/** Creates the breaker of a fleet, for one worker. While the table is unavailable, each worker decides for itself. */
 export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
   const never = Number.NEGATIVE_INFINITY;
   const { now, steady = now } = options.clock;

@@ -8,8 +8,8 @@ import { isProbing, latestMs, rateOf, refused, reopened } from './throttle-state
  * slot is used twice, even if clocks differ: in one second of the platform's time, at most the slots of one second
  * plus the difference between the clocks are used.
  *
- * No worker starves: a reservation goes to the end of the line, and a worker reserves at most one block of 250 ms
- * at a time.
+ * No worker starves: a reservation goes to the end of the line, and a worker reserves at most one block of slots, 250 ms
+ * long, at a time.
  */
 
 /** The content of the budget's row. Times are epoch milliseconds. */
@@ -34,9 +34,7 @@ export type Budget = {
   readonly longestWaitAtMs?: number | undefined;
   /** The fleet's rate as set by an operator. It applies if it is below the configured rate. */
   readonly capRate?: number | undefined;
-  /**
-   * How much the delays of the workers' calls may differ, in milliseconds. Default: `MACHINES_DRIFT_MS`.
-   */
+  /** How much the delays of the workers' calls may differ, in milliseconds. Default: `MACHINES_DRIFT_MS`. */
   readonly driftMs?: number | undefined;
   /** Sums over all workers, for display. They include what a worker did before its last reservation. */
   readonly tally: PaceUsage;
@@ -70,7 +68,7 @@ export type BudgetItem = {
    */
   change(act: string, next: ChangeBudget): Promise<Budget | undefined>;
   readonly onDate?: OnDate | undefined;
-  /** The budget of one operation's separate line. Absent: operations have no lines of their own. */
+  /** The budget of one operation's separate line. Absent: operations have no separate lines. */
   readonly of?: ((operation: string) => BudgetItem) | undefined;
 };
 
@@ -121,7 +119,7 @@ export const resetBudget = (budget: Budget, fromMs: number): Budget => ({
   incidents: budget.incidents + 1,
 });
 
-/** The maximum length of one block, in milliseconds: this much of the line is lost when a worker dies. */
+/** The maximum length of one reserved block of slots, in milliseconds: this much of the line is lost when a worker dies. */
 export const BLOCK_MS = 250;
 
 /**

@@ -50,9 +50,7 @@ const DECAY = 0.9;
  */
 const MAX_MS = 2_000;
 
-/**
- * Creates a maximum of recent durations, in milliseconds. Each shorter duration lowers it a little. It starts at 0.
- */
+/** Creates a maximum of recent durations, in milliseconds. Each shorter duration lowers it a little. It starts at 0. */
 export function createDecayingMax() {
   let maxMs = 0;
   return {

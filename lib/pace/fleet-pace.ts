@@ -50,9 +50,7 @@ type FleetPaceOptions = {
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
 
-/**
- * If no limit has been learned yet, adds to the budget that the fleet starts at `rate` and may rise to `ceiling`.
- */
+/** If no limit has been learned yet, adds to the budget that the fleet starts at `rate` and may rise to `ceiling`. */
 function startedAt(rate: number, ceiling: number, budget: Budget, nowMs: number): Budget {
   if (budget.throttle !== undefined || rate >= ceiling) return budget;
   return { ...budget, throttle: learnedAt(rate, lineFacts(ceiling, budget, nowMs)) };
@@ -127,7 +125,7 @@ export const createProcessPace = (options: LocalPaceOptions): Pace =>
     item: createMemoryBudget({ ...emptyBudget, driftMs: 0 }),
   });
 
-/** If preparations take longer than this, in milliseconds, a call uses the next block, not the current one. */
+/** If preparations take longer than this, in milliseconds, a call uses the next reserved block of slots, not the current one. */
 const SHORT_MS = 50;
 
 /**
@@ -265,7 +263,7 @@ function createPreparation(given: {
     async prepare(request: SlotRequest, act: () => Promise<void>): Promise<void> {
       const start = async () => {
         await source.waitUntilDue({ ...request, ahead, leadMs: longest.ms });
-        // Added before this task ends, so that the next call counts this one as ahead of it.
+        // Added before this task ends, so that the next call counts this call as ahead.
         started.set(request, trackTime(clock));
       };
       await enqueue(waitingForStart, start, request.signal);

@@ -216,9 +216,7 @@ function reserve(worker: Worker, request: SlotRequest, leadMs = 0): Promise<void
   return enqueue(worker.reserving, () => whenTableAvailable(worker, request, reserveOne), request.signal);
 }
 
-/**
- * After a shared clock was changed, waits until no slot that was reserved before the change can still be used.
- */
+/** After a shared clock was changed, waits until no slot that was reserved before the change can still be used. */
 async function untilQuiet(worker: Worker, signal: AbortSignal | undefined): Promise<void> {
   const { clock } = worker;
   if (worker.wasSet()) worker.quietUntil = trackTime(clock, clock.now() + VOID_AFTER_MS);

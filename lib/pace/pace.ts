@@ -55,8 +55,8 @@ export type RunOptions<T> = {
 };
 
 /**
- * Decides when a call may leave, and how many calls are in flight. The pace of one process and that of a fleet have
- * the same interface.
+ * Decides when a call may leave, and how many calls are in flight. The pace of one process and the pace of a
+ * fleet have the same interface.
  */
 export type Pace = {
   /**

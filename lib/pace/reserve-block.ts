@@ -33,7 +33,7 @@ export type Demand = {
   readonly arrived: number;
 };
 
-/** Slots of the line that are reserved for one worker. */
+/** A block: slots of the line that are reserved together for one worker. */
 type Block = {
   /** The times of the slots in epoch milliseconds, ascending. */
   readonly slots: readonly number[];
@@ -68,13 +68,13 @@ type BlockRequest = SlotRequest & {
     readonly aheadMs: number;
     /** How late the slots may be used, in milliseconds. */
     readonly lateMs: number;
-    /** Calls that are expected to follow while the block is in use. */
+    /** Calls that are expected to follow while the reserved block is in use. */
     readonly followers: number;
   };
 };
 
 /**
- * After a 429, no slot that was reserved before it is used later than this, in milliseconds: a block begins within
+ * After a 429, no slot that was reserved before it is used later than this, in milliseconds: a reserved block begins within
  * 250 ms of a read of the budget, and lasts 250 ms.
  */
 export const VOID_AFTER_MS = 1_000;

@@ -22,9 +22,7 @@ type TableBudgetOptions = Pick<BudgetItem, 'onDate'> & {
   readonly random?: () => number;
 };
 
-/**
- * The time limit of one request, in milliseconds. A call waits for the budget, and cannot use a late response.
- */
+/** The time limit of one request, in milliseconds. A call waits for the budget, and cannot use a late response. */
 const TIMEOUT_MS = 1_000;
 
 /** Opens the budget of a host in a table. */
@@ -33,7 +31,7 @@ export async function openBudget(
     /** A DynamoDB table, or `sqlite:FILE`. */
     readonly table: string;
     readonly environment: AwsEnvironment;
-    /** Maximum attempts of a request to DynamoDB. Default: 2, since a keep-alive connection may have been closed. */
+    /** How many times a request to DynamoDB is sent at most. Default: 2, since a keep-alive connection may have been closed. */
     readonly attempts?: number;
     readonly check?: CheckTable | undefined;
   },
@@ -48,7 +46,7 @@ export async function openBudget(
   });
 }
 
-/** Maximum tries of a change. A fleet writes only a few times a second, so conflicts soon end. */
+/** How many times a change is tried at most. A fleet writes only a few times a second, so conflicts soon end. */
 const MAX_ROUNDS = 10;
 
 /**

@@ -63,10 +63,10 @@ export type Call = {
   ): Promise<T>;
 };
 
-/** Reads a response's bytes. Reports members that differ from the contract, in the form of `oddMembers`. */
+/** Reads a response's bytes. Reports members that differ from the platform's API, in the form of `oddMembers`. */
 export type ReadAnswer<T> = (body: Buffer<ArrayBuffer>, onOdd?: OnOdd) => T | Promise<T>;
 
-/** Receives the members of records that differ from the contract: `startedBy: number`. */
+/** Receives the members of records that differ from the platform's API: `startedBy: number`. */
 export type OnOdd = (members: readonly string[]) => void;
 
 type CallParts = AttemptParts & {
@@ -332,7 +332,7 @@ function pathDescriber(json: unknown): (path: readonly PropertyKey[]) => string 
 }
 
 const MAX_FAULTS = 10;
-/** Maximum length of a fault, since it quotes keys and ids from the response, which may be of any length. */
+/** Maximum length of a fault. A fault quotes keys and ids from the response, and these may be of any length. */
 const MAX_FAULT_LENGTH = 300;
 
 const kindOf = (value: unknown): string =>
@@ -340,7 +340,7 @@ const kindOf = (value: unknown): string =>
 
 type AttemptOptions = {
   readonly signal?: AbortSignal | undefined;
-  /** Decides which calls leave first, for example urgent calls before those of large batches. Default: `normal`. */
+  /** Decides which calls leave first, for example urgent calls before the calls of large batches. Default: `normal`. */
   readonly priority?: Priority | undefined;
   /**
    * Whether an abort no longer has an effect after the request was sent, for callers that must know the response.

@@ -85,7 +85,7 @@ export type Page<Row> = {
   readonly degraded: boolean;
 };
 
-/** Options for a list: those of each call, and the maximum number of pages. */
+/** Options for a list: the options of each call, and the maximum number of pages. */
 export type PagesOptions = CallOptions & {
   /**
    * The maximum number of pages, beyond which the list throws `PlatformError` (`endless`). Default 100,000: more

@@ -22,9 +22,7 @@ export type Endpoint<Input extends EndpointInput = EndpointInput, Output = unkno
   readonly path: `/api/${string}`;
   /** The schema that checks the input before anything is sent; its output is sent. */
   readonly input: z.ZodMiniType<Input, unknown>;
-  /**
-   * The schema of the members that the response to this input must have. All other members stay as received.
-   */
+  /** The schema of the members that the response to this input must have. All other members stay as received. */
   readonly output: (input: Input) => z.ZodMiniType<Output, unknown>;
   /** Where a response has its records or, if the response itself is a record, the members that it may have. */
   readonly records: RecordsIn | Pick<RecordsIn, 'members'>;

@@ -24,7 +24,7 @@ export type PlatformEvent = {
   /** The attempt failed, and the next attempt follows after `delayMs`. */
   | { readonly kind: 'retry'; readonly delayMs: number; readonly failure: PlatformFailure }
   /**
-   * Members of the response differ from the contract, such as `startedBy: number`. They are stored as
+   * Members of the response differ from the platform's API, such as `startedBy: number`. They are stored as
    * received, and have no effect.
    */
   | { readonly kind: 'odd'; readonly members: readonly string[] }

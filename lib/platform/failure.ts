@@ -56,7 +56,7 @@ export type PlatformFailure =
       readonly proxy?: string;
       readonly proxyStatus?: number;
     }
-  /** The response is valid JSON that lacks what the contract requires. Each fault mentions the record and the field. */
+  /** The response is valid JSON that lacks what the platform's API requires. Each fault mentions the record and the field. */
   | { readonly kind: 'shape'; readonly faults: readonly string[] }
   /** A list exceeded the maximum number of pages, or of `empty` pages in a row. */
   | { readonly kind: 'endless'; readonly pages: number; readonly empty?: boolean };

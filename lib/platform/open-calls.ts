@@ -36,9 +36,7 @@ export type PlatformOptions = {
   readonly retry?: Partial<RetryLimits>;
   /** Called for each event of a call; errors that it throws are ignored. */
   readonly observe?: Observe;
-  /**
-   * Keeps a list of the calls in progress, for the log of a process that is about to be stopped. Default: no list.
-   */
+  /** Keeps a list of the calls in progress, for the log of a process that is about to be stopped. Default: no list. */
   readonly inHand?: InHand | undefined;
   /**
    * Called when a request is sent that must not be aborted when the process stops. The process should stop only

@@ -2,7 +2,7 @@ import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { type AwsEnvironment, awsClientConfig } from '../base/aws/index.ts';
 
 /**
- * Creates the function that reads a parameter of Parameter Store, decrypted. It is in a file of its own, so that a
+ * Creates the function that reads a parameter of Parameter Store, decrypted. It is in a separate file, so that a
  * bundle can import it statically and includes only the parts of the SDK that it uses.
  */
 export function openParameter(

@@ -2,16 +2,16 @@ import * as z from 'zod/mini';
 import { anyRecord } from '../base/index.ts';
 
 /*
- * The platform's records, as in section 2 of its contract. Only a record's id is required. Descriptions of the platform
+ * The platform's records, as in the platform's API. Only a record's id is required. Descriptions of the platform
  * disagree about all other members, so these stay as received, whatever their type. A member that differs from the
- * contract is only counted as odd.
+ * API is only counted as odd.
  */
 
 /** The types of JSON values. `none` means null or absent. */
 type JsonType = 'string' | 'number' | 'boolean' | 'object' | 'array' | 'none';
 
 /**
- * The types that each member of a record has, by contract and in practice. The member with the record's id is not
+ * The types that each member of a record has, in the API's description and in practice. The member with the record's id is not
  * listed.
  */
 type Members = Readonly<Record<string, readonly JsonType[]>>;
@@ -289,7 +289,7 @@ export const anyAnswer = z.transform(
     anyRecord().safeParse(given).success ? Object(given) : {},
 );
 
-/** Lists the members that differ from the contract, each with the types received, such as `startedBy: number`. */
+/** Lists the members that differ from the platform's API, each with the types received, such as `startedBy: number`. */
 export const oddMembers = (
   members: Members,
   typesOf: (name: string) => readonly string[],
@@ -343,9 +343,7 @@ export function compareIds(a: Id, b: Id): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/**
- * Maximum digits of an id. Real ids have at most 20 digits; much longer ids would cost time and memory.
- */
+/** Maximum digits of an id. Real ids have at most 20 digits; much longer ids would cost time and memory. */
 export const MAX_ID_DIGITS = 64;
 
 const DIGITS = new RegExp(`^-?\\d{1,${MAX_ID_DIGITS}}$`);

@@ -3,11 +3,11 @@ import { isTemporaryStatus, isUnreached, type PlatformFailure, wasSent } from '.
 
 /** The limits of retries. Times are in milliseconds. Defaults: `defaultRetryLimits`. */
 export type RetryLimits = BackoffLimits & {
-  /** Maximum retries after a temporary failure, not counting the first attempt. Default 8. */
+  /** How many times a call is retried after a temporary failure, not counting the first attempt. Default 8. */
   readonly maxRetries: number;
   /**
-   * Maximum retries if another server may have responded: a gateway with a temporary page, or the server at a wrong
-   * address. Default 4.
+   * How many times a call is retried if a server other than the platform may have responded: a gateway with a temporary
+   * page, or the server at a wrong address. Default 4.
    */
   readonly maxMisdirectedRetries: number;
   /** The time limit for all attempts and waits of one call. Default 300,000. */
@@ -19,7 +19,7 @@ export type RetryLimits = BackoffLimits & {
   readonly unreachedMs?: number | undefined;
 };
 
-/** The default limits: 8 retries, or 4 if another server responded; backoff from 250 ms to 20 s; 5 minutes in total. */
+/** The default limits: 8 retries, or 4 if it was not the platform that responded; backoff from 250 ms to 20 s; 5 minutes in total. */
 export const defaultRetryLimits: RetryLimits = {
   maxRetries: 8,
   maxMisdirectedRetries: 4,

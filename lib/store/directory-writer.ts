@@ -97,9 +97,7 @@ function createPreparation(
   };
 }
 
-/**
- * Makes git ignore a new store. A folder with other files in it belongs to the user, and is not changed.
- */
+/** Makes git ignore a new store. A folder with other files in it belongs to the user, and is not changed. */
 async function keepOutOfGit(root: string): Promise<void> {
   const found = await readdir(root).catch(unlessCode(['ENOENT'], [RESERVED_FOLDER]));
   if (found.length !== 1 || found[0] !== RESERVED_FOLDER) return;
@@ -429,7 +427,7 @@ function hold({ path, file }: Lock): HeldLock & AsyncDisposable {
   };
 }
 
-/** Maximum tries of creating a folder: another process may remove its parent after deleting the last object there. */
+/** How often creating a folder is tried at most: another process may delete its parent with the last object in it. */
 const MAX_ATTEMPTS = 10;
 
 const SET_GROUP = 0o2000;

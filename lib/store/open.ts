@@ -122,9 +122,7 @@ export async function linkToObject(
   });
 }
 
-/**
- * The key in the store at `location` of an object in an event of S3. Throws if the object is outside the store.
- */
+/** The key in the store at `location` of an object in an event of S3. Throws if the object is outside the store. */
 export function keyInStore(location: string, bucket: string, objectKey: string): string {
   const root = `${location.replace(/\/$/, '')}/`;
   const address = `s3://${bucket}/${objectKey}`;

@@ -40,9 +40,7 @@ type OwnFolder = { readonly client: S3Client; readonly bucket: string; readonly 
  * and verifies checksums. Throws a `bad-key` StoreError for a prefix that is not a valid key.
  */
 export function createS3Store(
-  /**
-   * `prefix`: a folder of the bucket, without a trailing slash. Default: the store is the whole bucket.
-   */
+  /** `prefix`: a folder of the bucket, without a trailing slash. Default: the store is the whole bucket. */
   options: {
     readonly client: S3Client;
     readonly bucket: string;

@@ -10,9 +10,7 @@ type Abortable = { readonly signal?: AbortSignal | undefined };
 export type PutOptions = Abortable & {
   readonly condition?: PutCondition;
   readonly contentType?: string;
-  /**
-   * The SHA-256 of the body in hex, if the caller knows it. Saves a directory store from computing it for the etag.
-   */
+  /** The SHA-256 of the body in hex, if the caller knows it. Saves a directory store from computing it for the etag. */
   readonly sha256?: string;
   /** The tag that the object gets when it is created, if the store supports tags. Default: no tag. */
   readonly tag?: Tag | undefined;

@@ -115,9 +115,7 @@ export const printStored = (value: unknown): Buffer =>
  */
 export const printStoredLine = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value)}\n`);
 
-/**
- * Prints like `printStored`, but throws `StoredObjectError` if `parseStored` would refuse the object.
- */
+/** Prints like `printStored`, but throws `StoredObjectError` if `parseStored` would refuse the object. */
 export function printBounded(key: string, value: unknown, maxBytes = MAX_STORED_BYTES): Buffer {
   const body = printStored(value);
   if (body.byteLength > maxBytes) throw tooLarge(key, body.byteLength, maxBytes);

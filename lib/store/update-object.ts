@@ -5,7 +5,7 @@ import type { PutCondition, PutOptions, Store, StoredObject } from './store.ts';
 export const ifUnchanged = (etag: string | undefined): PutCondition =>
   etag === undefined ? { ifAbsent: true } : { ifMatch: etag };
 
-/** Maximum tries. A try fails if another writer replaces the object between our read and our write. */
+/** How many times an update is tried at most. A try fails if another writer replaces the object between our read and our write. */
 const MAX_ROUNDS = 20;
 
 /**

@@ -13,7 +13,7 @@ import { BUSY, codeOf, IOERR } from './sqlite-failure.ts';
 /** How long a process that was seen running counts as running without another check, in milliseconds. */
 const SEEN_MS = 500;
 
-/** Maximum tries to lock a new file: a process that starts at the same time may delete it. */
+/** How many times locking a new file is tried at most: a process that starts at the same time may delete it. */
 const MAX_TRIES = 10;
 
 /** Creates the record of which processes are running: each has a locked file in this folder. */

@@ -259,9 +259,8 @@ async function connect(path: string, by: 'read' | 'write'): Promise<DatabaseSync
   const network = await networkOf(dirname(path));
   if (network !== undefined) throw refused(path, LOCAL_DISK, network);
   if (by === 'write') await create(path);
-  // If a log exists, the connection is read-only: with write access, it would empty the log when it closes as the
-  // last
-  // one. Otherwise it has write access, since a read-only connection would leave a log behind.
+  // If a log exists, the connection is read-only: with write access, it would empty the log when it closes as
+  // the last one. Otherwise it has write access, since a read-only connection would leave a log behind.
   const readOnly = by === 'read' && sizeOf(`${path}-wal`) > 0;
   const db = new DatabaseSync(path, { timeout: 0, readOnly });
   try {

@@ -233,9 +233,9 @@ function faultOf(fields: readonly string[] | Fault, names: readonly string[]): s
 
 /**
  * Whether a broken row ends with its first line, and not at the quote that seems to close it. True if:
- * - the first quote opens no field
- * - or the quote that seems to close it is not at the end of a field
- * - or all other lines are complete rows, if in the last of them that quote opens a field.
+ * - the first quote does not open a field,
+ * - or the quote that seems to close it is not at the end of a field,
+ * - or each of the later lines is a complete row, if the quote in the last line is taken to open a field.
  */
 function endsWithFirstLine(lines: readonly TextLine[], { separator, names }: CsvHeader): boolean {
   const [first = '', ...others] = lines.map(({ text }) => text);

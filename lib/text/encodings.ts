@@ -78,15 +78,15 @@ const SINGLE_BYTE = [
 ];
 
 /**
- * An encoding is certain if the share of lines that make sense is smaller by at least this much in every other
- * encoding.
+ * An encoding is certain if, in each of the other encodings, the share of lines that make sense is smaller by at least
+ * this much.
  */
 const MIN_LEAD = 0.25;
 
 /**
  * Guesses the encoding of a text without a mark from a sample of its lines; undefined if the bytes cannot be a text. It
  * is UTF-8 if most of the bytes beyond ASCII are valid UTF-8, which other encodings rarely are by chance. Otherwise it
- * is the encoding in which the words make sense, and it is certain if they do in no other encoding. `numbers`: the line
+ * is the encoding in which the words make sense, and it is certain if they make sense in no other encoding. `numbers`: the line
  * numbers of the sample, if it does not begin at the first line.
  */
 export async function guessEncoding(
@@ -181,7 +181,7 @@ async function likeliestByFrequency(sample: Uint8Array): Promise<string | undefi
   return likeliest === undefined ? undefined : encodingNamed(likeliest.name);
 }
 
-/** Recognizes UTF-16 without a byte order mark, as some databases export it: every other byte of ASCII text is zero. */
+/** Recognizes UTF-16 without a byte order mark, as some databases export it: every second byte of ASCII text is zero. */
 function unmarkedUtf16(sample: Uint8Array): string | undefined {
   const zeros = [0, 0];
   for (const [at, byte] of sample.entries()) if (byte === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1;

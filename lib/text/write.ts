@@ -58,8 +58,8 @@ export const writeTextFile = (
 
 /**
  * Writes a file that appears only when it is complete. `fill` writes into the stream that `begin` opens; each call
- * starts the file anew. The file keeps the permissions of the file that it replaces. A new file gets those of
- * `sourceFile`, or else only its owner can read it. Throws errors of `fill`, or an error with the path of the file.
+ * starts the file anew. The file keeps the permissions of the file that it replaces. A new file gets the
+ * permissions of `sourceFile`, or else only its owner can read it. Throws errors of `fill`, or an error with the path of the file.
  */
 export async function replaceFile<T>(
   file: string,

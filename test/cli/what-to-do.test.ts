@@ -75,7 +75,7 @@ test.each<[string, unknown, string | undefined]>([
   [
     'a full disk',
     store({ kind: 'full', code: 'ENOSPC' }),
-    'free some space (see df -h, df -i or quota): platform-sync prune --keep 1 removes old runs; what has been stored stays valid',
+    'free some space (see df -h, df -i or quota): platform-sync prune --keep 1 deletes old runs; what has been stored stays valid',
   ],
   [
     'a read-only store',

@@ -39,7 +39,7 @@ export function awsClientConfig(
     ...(region ? { region } : {}),
     ...credentialsIn(environment),
     // Without the cache, building the middleware for each command takes a sixth of a small request's CPU time. With it,
-    // middleware that is added to a command is ignored, unless the command is sent with options of its own.
+    // middleware that is added to a command is ignored, unless the command is sent with separate options.
     cacheMiddleware: true,
     requestHandler: {
       // An agent, not options for one: without an agent, the SDK creates additional agents for large bodies

@@ -3,8 +3,8 @@ import { firstLine, messageOf } from '../faults.ts';
 /** The parts of an SDK error that decisions need. */
 type AwsFault = {
   /**
-   * The error code of the service or of Node. It is `HTTP` with the status, such as `HTTP 502`, if another server
-   * responded or the service gave no code, and `KMS.AccessDenied` if a KMS key may not be used.
+   * The error code of the service or of Node. It is `HTTP` with the status, such as `HTTP 502`, if a server
+   * other than the service responded or the service gave no code, and `KMS.AccessDenied` if a KMS key may not be used.
    */
   readonly code: string;
   readonly message: string;
@@ -180,7 +180,7 @@ const MEANINGS: readonly Meaning[] = [
   {
     kind: 'other',
     codes: /^(HTTP 507|InsufficientStorage|QuotaExceeded|XMinio\w*(StorageFull|QuotaExceeded))$/,
-    remedy: 'make room where the store is: platform-sync prune --keep 1 removes old runs',
+    remedy: 'make room where the store is: platform-sync prune --keep 1 deletes old runs',
   },
   {
     kind: 'other',
@@ -379,7 +379,7 @@ const WHOLE_RESOURCE_KINDS: readonly string[] = [
   'unconfigured',
 ];
 
-/** Maximum causes of an error that are followed, since two errors may be each other's cause. */
+/** At most this many causes of an error are followed, since two errors may be each other's cause. */
 const MAX_CAUSES = 10;
 
 /** The permanent failure of a resource among an error and its causes; undefined if a retry may succeed. */

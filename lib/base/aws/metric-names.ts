@@ -43,7 +43,7 @@ export const measureNames = [
   'Unauthorized',
   /** Requests rejected with 403, except for single cards and data files, which the manifest lists. */
   'Forbidden',
-  /** Responses with members that differ from the contract; they are stored as received. */
+  /** Responses with members that differ from the platform's API; they are stored as received. */
   'OddAnswers',
   /** Milliseconds that calls waited for their turn. */
   'WaitedMs',

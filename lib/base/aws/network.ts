@@ -121,9 +121,7 @@ const isProxyUrl = (text: string) => URL.canParse(text) && /^https?:\/\/[^/\s]\S
 
 type Authorities = { readonly secureContext?: SecureContext; readonly faults: readonly string[] };
 
-/**
- * The TLS contexts created so far, by certificate files, for all clients of a process: creating one takes 20 ms.
- */
+/** The TLS contexts created so far, by certificate files, for all clients of a process: creating one takes 20 ms. */
 const known = new Map<string, Authorities>();
 
 /**

@@ -116,9 +116,7 @@ export function gatherBytes(expectedBytes = FIRST_BYTES): GatheredBytes {
   };
 }
 
-/**
- * The bytes of address space to reserve: more than any part has. Memory is used only for bytes that were added.
- */
+/** The bytes of address space to reserve: more than any part has. Memory is used only for bytes that were added. */
 const MAX_IN_PLACE = 2 ** 31;
 
 /**

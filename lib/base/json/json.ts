@@ -108,9 +108,7 @@ export function isDeeperThan(text: string, max: number): boolean {
   return false;
 }
 
-/**
- * Whether JSON has more than `max` values. Commas and brackets in strings are ignored. The JSON may be invalid.
- */
+/** Whether JSON has more than `max` values. Commas and brackets in strings are ignored. The JSON may be invalid. */
 export function holdsMoreValues(text: string, max: number): boolean {
   if (text.length <= max) return false;
   let values = 1;

@@ -47,7 +47,7 @@ export default (async (_, flags, terminal) => {
   };
 }) satisfies Run<'pace'>;
 
-/** Maximum attempts of each request to the table. They are few, since a user is waiting. */
+/** How many times each request to the table is sent at most: few times, since a user is waiting. */
 const ATTEMPTS = 5;
 
 /** How long slots that were reserved before a reset may still be used, in milliseconds. */

@@ -219,7 +219,7 @@ async function writeOutput(
   return { file, rows, about: format.format === 'csv' ? encodingNote(encoding, flags.encoding) : '' };
 }
 
-/** Turns the error that the batch has other rows into a `UsageError`. */
+/** Turns the error that the rows of the batch differ from the rows of the file into a `UsageError`. */
 function asUsageOf(error: unknown): unknown {
   if (error instanceof BatchConflictError)
     return new UsageError(`--batch: ${error.message}`, { cause: error });

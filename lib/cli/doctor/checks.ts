@@ -184,7 +184,7 @@ const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environm
     : failed(`${tableName}: reading returns something other than what was written`);
 };
 
-/** Reads the budget that all workers share: its rate, and the operations that have a rate of their own. */
+/** Reads the budget that all workers share: its rate, and the operations that have a separate rate. */
 const checkPace: Check = async ({ settings, environment, now }) => {
   const { SYNC_TABLE: table, PLATFORM_BASE_URL, PLATFORM_RATE: configured } = settings;
   if (table === undefined) return skipped('SYNC_TABLE is not set, so each process has its own pace');

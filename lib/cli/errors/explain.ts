@@ -128,7 +128,7 @@ const SEE_DISK =
  * error is the same.
  */
 const MAKE_ROOM =
-  'free some space (see df -h, df -i or quota): platform-sync prune --keep 1 removes old runs; what has been stored stays valid';
+  'free some space (see df -h, df -i or quota): platform-sync prune --keep 1 deletes old runs; what has been stored stays valid';
 
 function aboutTable(failure: TableFailure, environment: Environment): string | undefined {
   switch (failure.kind) {

@@ -10,9 +10,7 @@ function invalid(expected: string, text: string, names: readonly string[] = []):
   return new InvalidArgumentError(`Expected ${expected}, got ${JSON.stringify(shortened(text, 200))}${hint}`);
 }
 
-/**
- * Creates the parser of an option or argument. It throws an error with `expected` if `read` returns undefined.
- */
+/** Creates the parser of an option or argument. It throws an error with `expected` if `read` returns undefined. */
 export const parserOf =
   <Value>(expected: string, read: (text: string) => Value | undefined, names?: readonly string[]) =>
   (text: string): Value => {

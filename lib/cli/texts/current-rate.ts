@@ -31,5 +31,5 @@ async function fleetOf(environment: Environment) {
   return { rate, item: await openBudget({ table, host, environment, attempts: ATTEMPTS }) };
 }
 
-/** Maximum attempts of a request to the table. They are few, since a user is waiting. */
+/** How many times a request to the table is sent at most: few times, since a user is waiting. */
 const ATTEMPTS = 3;

@@ -73,7 +73,7 @@ export type JobFile = CsvOfJobs & {
 /** How many built messages a dry run shows. */
 const SHOWN_MESSAGES = 3;
 
-/** Maximum faults that are listed: a file with other data has a fault in each line. */
+/** At most this many faults are listed: a file that does not contain jobs has a fault in each line. */
 const MAX_FAULTS = 50;
 
 /**

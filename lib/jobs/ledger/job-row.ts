@@ -103,8 +103,8 @@ const rowSchema = z.object({
   /** A failed job with this mark is reopened only by its id. The worker of a running job sends no more requests. */
   cancelled: z.exactOptional(z.boolean()),
   /**
-   * The outcome, stored as a JSON string: a function's response may be nested deeper, or have other numbers, than a
-   * table accepts.
+   * The outcome, stored as a JSON string: a function's response may be nested more deeply than a table accepts,
+   * or have numbers that it does not accept.
    */
   outcome: z.exactOptional(outcomeText),
 });

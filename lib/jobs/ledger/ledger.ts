@@ -163,7 +163,7 @@ const createClaim =
   };
 
 /**
- * Maximum reads. Three agreeing responses correct the clock; the rest allow for a clock that is changed in the
+ * At most this many reads. Three agreeing responses correct the clock; the rest allow for a clock that is changed in the
  * meantime.
  */
 const MAX_TIME_READS = 6;
@@ -298,8 +298,8 @@ type ReopenOptions = {
   /** Whether to reopen a job that the platform executed, since a user asked for all executed jobs. Default: false. */
   readonly executed?: boolean;
   /**
-   * Whether to reopen the job after any outcome, for a message that may have other content: a repeat does no
-   * harm. Default: false.
+   * Whether to reopen the job whatever its outcome, for a message whose content may differ from the job's: a repeat
+   * does no harm. Default: false.
    */
   readonly anyOutcome?: boolean;
 };

@@ -80,9 +80,7 @@ export type ClaimFacts = {
    * The id of the delivery that makes the claim. If the response is lost, the delivery recognizes its claim by this.
    */
   readonly by?: string;
-  /**
-   * Whether the claim also records a send, as `sent` does, which saves a write. Default: false.
-   */
+  /** Whether the claim also records a send, as `sent` does, which saves a write. Default: false. */
   readonly sends?: boolean;
   /** Whether the worker runs no other job. Default: false. */
   readonly isAlone?: boolean;
@@ -103,7 +101,7 @@ export type ClaimAnswer =
   /** Too many workers died while running the job: only a worker that runs no other job may claim it. */
   | { readonly kind: 'alone'; readonly deaths: number }
   | { readonly kind: 'ended'; readonly row: EndedJobRow }
-  /** The id belongs to a job with other content, which was not changed. */
+  /** The id belongs to a stored job whose content differs. That job was not changed. */
   | { readonly kind: 'other-content' };
 
 /** The caller must look for a staged outcome of this send, and then claim again. */
@@ -352,7 +350,7 @@ export const neverSent = failure(
 
 const isNeverSent = ({ error }: Outcome): boolean => error?.kind === neverSent.error?.kind;
 
-/** Only for jobs that may be repeated: after a send, the first death ends any other job as unknown. */
+/** Only for jobs that may be repeated: a job that may not ends as unknown when a worker dies after its send. */
 const workersDied = (deaths: number): Outcome =>
   failure(
     'failed',

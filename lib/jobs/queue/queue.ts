@@ -77,7 +77,7 @@ export type Queue = {
    * (SQS).
    */
   ids?(): Promise<readonly string[]>;
-  /** Reads the limits of the queue. Absent: the limits are those of the template. */
+  /** Reads the limits of the queue. Absent: the queue has the limits in the template. */
   limits?(): Promise<QueueLimits>;
   readonly polls?: Polls;
   /** Whether the queue supports `long`. Default: false. */
@@ -132,9 +132,7 @@ function numbers(unsent: readonly UnsentMessage[]): string {
   return `${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
-/**
- * Escapes the characters in a message's JSON that SQS refuses. Source: SendMessage in the SQS API reference.
- */
+/** Escapes the characters in a message's JSON that SQS refuses. Source: SendMessage in the SQS API reference. */
 export const sendable = (body: string): string =>
   body.replaceAll(UNSENDABLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 

@@ -92,9 +92,7 @@ const isDue = (db: DatabaseSync, name: string, file: SqliteFile, room: Room): bo
   db.prepare(HIDDEN_BY_WRONG_CLOCK).get({ name, until: Date.now() + WRONG_CLOCK_MS }) !== undefined ||
   dueIds(db, name, { ...room, short: Math.min(1, room.short), long: Math.min(1, room.long) }).length > 0;
 
-/**
- * The ids of due messages, up to the free capacity. An index on the type finds them, however many messages wait.
- */
+/** The ids of due messages, up to the free capacity. An index on the type finds them, however many messages wait. */
 function dueIds(db: DatabaseSync, name: string, { short, long, types }: Room): readonly string[] {
   const due = db.prepare(DUE);
   const found = db

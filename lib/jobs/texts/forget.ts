@@ -216,7 +216,7 @@ async function eraseFromStaged(
     const staged = parseStaged(key, stored.body);
     const rows = staged.rows.map((row) => withoutText(row, textHash));
     if (rows.some((row, index) => row !== staged.rows[index])) return printStaged({ ...staged, rows }).body;
-    // Invalidate the row even if an earlier run erased the text: it may have crashed before invalidating.
+    // Invalidate the row even if an earlier `forget` erased the text: it may have crashed before invalidating.
     if (rows.some((row) => 'erased' in row)) await invalidateOpenRow(chunkId, options);
     return undefined;
   };
@@ -268,7 +268,7 @@ async function eraseFromParts(
       hasChanged ||= !(await replacePart(chunkId, stored, rest, options));
     }
     if (hasChanged) continue;
-    // The old parts are deleted last, so that after a crash the next run finds the chunk again.
+    // The old parts are deleted last, so that after a crash the next `forget` finds the chunk again.
     await finishBatch(chunkId.batch, options);
     for (const key of matching.keys()) await options.store.delete(key);
   }

@@ -294,7 +294,7 @@ function unreadFailure(
       ? shape(`an error: ${found.detail ?? found.reference}`)
       : { kind: 'status', status, ...found };
   }
-  // The parser's own message is not used, since it quotes the response, which may be private.
+  // The parser's own message is not used, because it quotes the response, and the response may be private.
   if (error instanceof SyntaxError)
     return isPaid
       ? shape(`${INVALID_JSON}, ${sizeBytes} bytes`)

@@ -29,7 +29,7 @@ export { type CalculationSearch, searchCalculations } from './search-calculation
 export { type FileSearch, pageContextOf, searchFiles } from './search-files.ts';
 export { isInvalidFormula, updateFormula } from './update-formula.ts';
 
-/** The seven operations of the platform's contract. */
+/** The seven operations of the platform's API that are used here. */
 export const endpoints = {
   updateFormula,
   searchCalculations,

@@ -19,7 +19,7 @@ export type FunctionCall = z.input<typeof input>['path'] & z.input<typeof body>;
 
 /**
  * How an execution ended. `failed`: the function ran and its effects remain. `unknown`: the platform could
- * not determine how it ended, it is still running, or its status is not in the contract.
+ * not determine how it ended, it is still running, or its status is not in the platform's API.
  */
 export function endOfExecution(status: unknown): 'done' | 'failed' | 'unknown' {
   const word = typeof status === 'string' ? status.trim().toUpperCase() : '';

@@ -266,7 +266,7 @@ test('a prune whose deletes arrive late, after another prune, affects no publish
   await atDelete.promise;
   await prune(store, 1);
   const again = publish(monday, store, true).catch((error: Error) => error.message);
-  expect(await again).toContain('was removed');
+  expect(await again).toContain('was deleted');
   await publish(wednesday);
   goOn.resolve();
   await late;
@@ -311,7 +311,7 @@ test(
             ...prunes.map((each) => prune(each, keep)),
           ];
 
-          const known = /was removed by|killed|expected a part/;
+          const known = /was deleted by|killed|expected a part/;
           const ended = await scheduler.waitFor(Promise.allSettled(all));
           for (let round = 0; round < 2; round += 1) {
             for (const run of [tuesday, wednesday])

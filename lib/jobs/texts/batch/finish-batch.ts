@@ -133,9 +133,7 @@ const chunkRowSchema = z.object({
   /** SHA-256 of the staged object, as it was when the batch was split. */
   staged: z.string(),
   badRows: z.array(badRowSchema),
-  /**
-   * The key of the part. If the chunk is reopened, key and counts stay, so that scored rows are not paid for again.
-   */
+  /** The key of the part. If the chunk is reopened, key and counts stay, so that scored rows are not paid for again. */
   part: z.optional(z.string()),
   counts: z.optional(countsSchema),
 });

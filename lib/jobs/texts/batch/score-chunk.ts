@@ -134,7 +134,7 @@ async function conclude(
 }
 
 /**
- * Deletes parts to which no row will ever refer: those of workers that failed to end the chunk, and the part from
+ * Deletes parts to which no row will ever refer: parts of workers that failed to end the chunk, and the part from
  * before the chunk was reopened. A part that was written to replace the current row stays, since a text may be in the
  * process of being forgotten.
  */

@@ -42,7 +42,7 @@ type ScoreFileOptions = Omit<SplitOptions, 'send'> &
      * arrive.
      */
     readonly concurrentChunks?: number | undefined;
-    /** Reports the progress of a file. `rowsScored` counts only this run, `rows` the whole file. */
+    /** Reports the progress of a file. `rowsScored` counts the rows that this call scored, `rows` all rows of the file. */
     readonly progress?:
       | ((progress: { readonly rowsScored: number; readonly rows: number }) => void)
       | undefined;

@@ -162,12 +162,12 @@ function errorOf(score: ScoredRow | undefined): string {
   return why === undefined ? '' : `line ${score?.line}: ${why}`;
 }
 
-/** Maximum columns. Files exceed it if their objects use values, such as ids, as field names. */
+/** A file may have at most this many columns. Files have more if their objects use values, such as ids, as field names. */
 const MAX_NAMES = 2_000;
 
 /**
  * The format of an input, with the names that the added columns of a scored file must not use: the columns of a CSV, or
- * the field names of all objects. In NDJSON, only names that could be mistaken for those of scores count.
+ * the field names of all objects. In NDJSON, only names that could be mistaken for names of scores count.
  */
 async function describeInput({ open: read, rows: options, format: { format } }: ScoredFileOptions) {
   await using source = await openRows(read(), options);
@@ -192,7 +192,7 @@ export type Labels = {
   readonly topic: string | null;
 };
 
-/** The values that a label may have, in addition to those of the batch's scores. */
+/** The values that a label may have, in addition to the values of the batch's scores. */
 const KNOWN_LABELS = ['positive', 'negative', 'neutral', 'not_applicable'];
 
 /** The value of a row that was scored without a sentiment, such as a row whose topic the platform left out. */

@@ -118,7 +118,7 @@ export type RecognizedInput = Pick<InputFormat, 'format' | 'encoding'> &
     readonly separator?: string | undefined;
     /** How many rows without a text were skipped, as requested. */
     readonly skipped: number;
-    /** Ids that occur more than once; undefined if the rows have no ids of their own. */
+    /** Ids that occur more than once; undefined if the ids are line numbers. */
     readonly repeatedIds?: RepeatedIds | undefined;
   };
 
@@ -281,7 +281,7 @@ function jsonOf(text: string): unknown {
 
 type RepeatedIds = {
   readonly rows: number;
-  /** The first repeated ids, each with the line of its first occurrence and that of its repetition. */
+  /** The first repeated ids, each with the lines of its first occurrence and of its repetition. */
   readonly first: readonly { readonly id: string; readonly lines: readonly [number, number] }[];
 };
 

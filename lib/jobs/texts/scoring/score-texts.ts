@@ -47,14 +47,14 @@ export type Scored =
   | { readonly kind: 'later'; readonly waiting: number; readonly delayMs: number }
   | StoppedTexts;
 
-/** The result if not all texts can be scored now. Another run pays only for the rest. */
+/** The result if not all texts can be scored now. The next try pays only for the rest. */
 type StoppedTexts = {
   readonly kind: 'stopped';
   /** What stopped it: a `PlatformError`, a `TableError`, or the caller's abort. */
   readonly error: unknown;
   /** Whether different texts failed in the same way, so that the rest would most likely fail too. */
   readonly isSystemic: boolean;
-  /** How many texts were scored by calls of this run. */
+  /** How many texts were scored by calls of this session. */
   readonly progress: number;
   readonly results: readonly TextResult[];
 };
@@ -64,7 +64,7 @@ type TextOfJob = { readonly id: string; readonly text: string };
 const DEFAULT_CONCURRENCY = 8;
 /** How many texts are looked up in the cache together. */
 const LOOKUP_SIZE = 20;
-/** How long the run waits for texts that other workers are scoring, after all other texts are done, in milliseconds. */
+/** How long a session waits, after its own texts are done, for texts that other workers are scoring, in milliseconds. */
 const MAX_OTHERS_WAIT_MS = 120_000;
 const FIRST_POLL_MS = 250;
 const MAX_POLL_MS = 5_000;
@@ -111,7 +111,7 @@ export async function scoreTexts(
   }
 }
 
-/** Scores these texts until the run stops or time is up. Returns the time when the first lease of another worker ends. */
+/** Scores these texts until the session stops or time is up. Returns the time when the first lease of another worker ends. */
 async function scoreEach(
   texts: readonly string[],
   request: ScoreRequest,
@@ -216,7 +216,7 @@ type Outcome = TextOutcome | CacheHit;
 
 const heldNow = ({ now }: ScoringSession): Outcome => ({ kind: 'held', untilMs: now() });
 
-/** Scores a text by calls, and stops the run if other texts would fail too. Throws nothing. */
+/** Scores a text by calls, and stops the session if its other texts would fail in the same way. Throws nothing. */
 async function scoreText(
   request: SentimentRequest,
   claim: TextClaim,
@@ -239,11 +239,11 @@ type Tries = {
   /** Milliseconds spent on attempts and on the waits between them, without the time before the wait limit admits them. */
   spentMs: number;
   refusedTokens: number;
-  /** How many calls of the run had been sent when the pace last let this text wait too long. */
+  /** How many calls of the session had been sent when the pace last let this text wait too long. */
   sent: number;
 };
 
-/** The result of a try. `ended`: nothing was sent, and the text is not tried again in this run. */
+/** The result of a try. `ended`: nothing was sent, and the text is not tried again in this session. */
 type Tried =
   | { readonly kind: 'result'; readonly result: Sentiment }
   | { readonly kind: 'failure'; readonly error: PlatformError }
@@ -291,12 +291,12 @@ type TextAttempt = {
   readonly leave: () => void;
 };
 
-/** Maximum wait for the pace within one run, in milliseconds. */
+/** Maximum wait for a slot of the pace within one session, in milliseconds. */
 const MAX_WAIT_MS = 120_000;
 
 /**
- * Makes one attempt, after the wait limit has admitted it. Waits for the pace as long as other calls of the chunk are being
- * sent.
+ * Makes one attempt, after the wait limit has admitted it. Waits for the pace as long as other calls of the chunk are
+ * being sent.
  */
 async function tryInTurn(attempt: TextAttempt, tries: Tries, session: ScoringSession): Promise<Tried> {
   for (;;) {
@@ -322,7 +322,7 @@ async function tryInTurn(attempt: TextAttempt, tries: Tries, session: ScoringSes
 
 /**
  * Makes one call. The text is claimed shortly before the call's slot, and freed if the call was certainly not
- * executed. A call that was sent finishes even if the run is stopped, since it is paid for.
+ * executed. A call that was sent finishes even if the session is stopped, since it is paid for.
  */
 async function sendText({ request, claim, leave }: TextAttempt, session: ScoringSession): Promise<Tried> {
   const { limit, signal } = session;
@@ -365,7 +365,7 @@ async function sendText({ request, claim, leave }: TextAttempt, session: Scoring
     const options = { signal, beforeSend, onSend, once: true, finishes: true };
     return { kind: 'result', result: await session.analyze(request, options) };
   } catch (error) {
-    // The send was recorded but did not happen: its slot was too far off, or the run was stopped before.
+    // The send was recorded but did not happen: its slot was too far off, or the session was stopped before.
     if (isRecorded && !wasSent) await takeBack().catch(() => undefined);
     if (ended !== undefined) return { kind: 'ended', outcome: ended };
     if (!(error instanceof PlatformError)) throw error;

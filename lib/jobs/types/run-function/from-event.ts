@@ -97,8 +97,8 @@ const kindOf = (value: unknown) => (typeof value === 'string' ? 'a string' : pre
  *   {"$path": "$.detail.size", "$optional": true} the field, or nothing: the variable is left out
  *   {"$constant": "$5"}                           this value as it is
  *
- * Every other string, number, list and object stands for itself. Other objects must not have names that begin
- * with `$`, so that none is mistaken for one of these.
+ * Every other string, number, list and object stands for itself. An object that is not in one of these forms must not
+ * have names that begin with `$`, so that it is not mistaken for one of them.
  */
 
 type ValuePath = readonly (string | number)[];
