@@ -10,7 +10,7 @@ import { bundlePlugins, pendingIn } from './bundle-plugins.ts';
 export async function bundleHandler(file: string) {
   const needed = new Set<string>();
   for (;;) {
-    const made = await build({
+    const result = await build({
       ...bundleOptions,
       // Always the same value, since the hashes in the files' names depend on it.
       sourcemap: 'external',
@@ -19,9 +19,9 @@ export async function bundleHandler(file: string) {
       entryPoints: { index: file },
       plugins: bundlePlugins(basename(dirname(file)), needed),
     });
-    const code = made.outputFiles.filter(({ path }) => !path.endsWith('.map'));
+    const code = result.outputFiles.filter(({ path }) => !path.endsWith('.map'));
     const pending = code.flatMap(({ text }) => pendingIn(text));
-    if (pending.length === 0) return made;
+    if (pending.length === 0) return result;
     for (const path of pending) needed.add(path);
   }
 }

@@ -76,9 +76,9 @@ type Built = { readonly code: Bundle; readonly maps: Bundle };
 const bundles = new Map<string, Built>();
 
 function built(name: string): Built {
-  const made = bundles.get(name) ?? build(handlerFile(name));
-  bundles.set(name, made);
-  return made;
+  const bundle = bundles.get(name) ?? build(handlerFile(name));
+  bundles.set(name, bundle);
+  return bundle;
 }
 
 /** Writes a bundle into a folder, which is created if it does not exist. */

@@ -258,10 +258,10 @@ export class PlatformSync extends Construct {
       Stage.of(other) === Stage.of(this) && Stack.of(other).environment === Stack.of(this).environment;
     return others.flatMap((other) => [
       ...(location !== undefined && other.location === location
-        ? [`prefix: expected a folder that no other instance has, got that of ${other.node.path}`]
+        ? [`prefix: expected a folder that no other instance has, got the folder of ${other.node.path}`]
         : []),
       ...(other.serviceName === this.serviceName && isInSameEnvironment(other)
-        ? [`stackName: expected a name that no other instance has, got that of ${other.node.path}`]
+        ? [`stackName: expected a name that no other instance has, got the name of ${other.node.path}`]
         : []),
     ]);
   }

@@ -61,7 +61,7 @@ export class ScheduledFunctions extends Construct {
     description: string,
     { group, target }: { readonly group: IScheduleGroup; readonly target: IScheduleTarget },
   ): Schedule {
-    const made = new Schedule(this, target instanceof LambdaInvoke ? `${name}-due` : name, {
+    const schedule = new Schedule(this, target instanceof LambdaInvoke ? `${name}-due` : name, {
       description,
       scheduleGroup: group,
       schedule: ScheduleExpression.expression(`cron(${cron})`, TimeZone.of(timeZone)),
@@ -69,8 +69,8 @@ export class ScheduledFunctions extends Construct {
       target,
     });
     // CDK writes the group's name instead of a reference, so CloudFormation needs the dependency to create the group first.
-    made.node.addDependency(group);
-    return made;
+    schedule.node.addDependency(group);
+    return schedule;
   }
 }
 

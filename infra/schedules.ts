@@ -33,7 +33,7 @@ export class Schedules extends Construct {
     const role = schedulerRole(this, this.group);
     for (const schedule of timed) {
       const place = placeOf(schedule);
-      const made = new SchedulerSchedule(this, place, {
+      const timedSchedule = new SchedulerSchedule(this, place, {
         description: `Snapshot of ${place}`,
         scheduleGroup: this.group,
         schedule: ScheduleExpression.expression(`cron(${schedule.cron})`, TimeZone.of(schedule.timeZone)),
@@ -49,7 +49,7 @@ export class Schedules extends Construct {
           role,
         }),
       });
-      made.node.addDependency(this.group);
+      timedSchedule.node.addDependency(this.group);
     }
   }
 }

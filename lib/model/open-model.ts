@@ -235,16 +235,16 @@ async function writeModel(store: Store, options: ModelToWrite): Promise<StoredMo
   try {
     await options.writeHistory?.();
     const all = await Array.fromAsync(store.list(MODEL_FOLDER), ({ key }) => key);
-    const there = all.filter((each) => !each.startsWith(HISTORY_FOLDER));
+    const storedBefore = all.filter((each) => !each.startsWith(HISTORY_FOLDER));
     const latest = await storeModel(store, options);
     const put = await store.put(MODEL_KEY, printStored(latest), { condition: ifUnchanged(before.etag) });
     const model = put.kind === 'stored' ? latest : (await findModel(store)).model;
     const readable = [MODEL_KEY, ...(before.model === undefined ? [] : keysOfModel(before.model))];
-    const left =
+    const leftover =
       model === latest
-        ? there.filter((each) => !readable.includes(each))
-        : keysOfModel(latest).filter((each) => !there.includes(each));
-    for (const each of left) await store.delete(each);
+        ? storedBefore.filter((each) => !readable.includes(each))
+        : keysOfModel(latest).filter((each) => !storedBefore.includes(each));
+    for (const each of leftover) await store.delete(each);
     return model === undefined || isOutdated(model, runs, known?.mark) ? undefined : model;
   } catch (error) {
     // If the store is read-only, the model stays in memory.

@@ -155,7 +155,7 @@ export async function manifestOf(
   const got = shortened(`${manifest.run} of ${manifest.source}`, MAX_NAMES_LENGTH);
   throw new StoredObjectError(
     'invalid',
-    `${key}: expected the manifest of run ${run} of ${place}, got that of ${got}`,
+    `${key}: expected the manifest of run ${run} of ${place}, got the manifest of ${got}`,
   );
 }
 
@@ -194,10 +194,10 @@ export async function publishedRuns(
   const latest = await readLatest(store, place);
   if (latest === undefined) return [];
   const earlier = new Map(latest.earlier.map((key) => [runOfKey(key) ?? '', key]));
-  const there = new Set<string>();
+  const storedKeys = new Set<string>();
   const tagged = new Set<string | undefined>();
   for await (const { key } of store.list(`${place}/dt=`, { signal })) {
-    if (isManifestKey(key)) there.add(key);
+    if (isManifestKey(key)) storedKeys.add(key);
     if (key.endsWith(`/${TAGGED_NAME}`)) tagged.add(runOfKey(key));
   }
   const found = (run: string, manifest: string): PublishedRun => ({
@@ -206,7 +206,7 @@ export async function publishedRuns(
     isTagged: tagged.has(run),
     wasReplaced: earlier.has(run),
   });
-  const replaced = [...earlier].filter(([run, key]) => run !== latest.run && there.has(key));
+  const replaced = [...earlier].filter(([run, key]) => run !== latest.run && storedKeys.has(key));
   replaced.sort(([a], [b]) => (a < b ? 1 : -1));
   return [found(latest.run, latest.manifest), ...replaced.map(([run, key]) => found(run, key))];
 }

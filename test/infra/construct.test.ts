@@ -404,7 +404,7 @@ describe('two instances', () => {
 
     expect(() => new PlatformSync(stack, 'Two', { ...settings, bucket, prefix: 'two' })).not.toThrow();
     expect(() => new PlatformSync(stack, 'Three', { ...settings, bucket, prefix: '/two/' })).toThrow(
-      'prefix: expected a folder that no other instance has, got that of',
+      'prefix: expected a folder that no other instance has, got the folder of',
     );
   });
 
@@ -416,7 +416,7 @@ describe('two instances', () => {
 
     expect(() => new PlatformSync(stackIn('Two', 'eu-west-2'), 'Default', settings)).not.toThrow();
     expect(() => new PlatformSync(stackIn('Three', 'eu-west-1'), 'Default', settings)).toThrow(
-      'stackName: expected a name that no other instance has, got that of One/Default',
+      'stackName: expected a name that no other instance has, got the name of One/Default',
     );
   });
 });

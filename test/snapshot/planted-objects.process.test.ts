@@ -123,7 +123,7 @@ describe('a decompression bomb', () => {
 
     await expect(reader.next()).rejects.toMatchObject({
       name: 'StoredObjectError',
-      message: `${part.key}: expected lines of at most 134217728 bytes, got a longer one`,
+      message: `${part.key}: expected lines of at most 134217728 bytes, got a longer line`,
     });
     await reader.close();
   });

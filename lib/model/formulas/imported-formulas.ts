@@ -62,8 +62,8 @@ export async function storeImport(
   let imported: Awaited<ReturnType<typeof read>> | undefined;
   for (let at = atMs; ; at += 1) {
     const key = keyOf(at);
-    const there = await findImport(store, key);
-    if (there !== undefined && there.head.job === job) return key;
+    const existing = await findImport(store, key);
+    if (existing !== undefined && existing.head.job === job) return key;
     imported ??= await read();
     if (imported.length === 0) return undefined;
     const keys = await Array.fromAsync(store.list(FOLDER, { signal }), (each) => each.key);

@@ -220,10 +220,10 @@ async function readCalculations(options: ThingsToShow): Promise<WithNodes<Calcul
     }
   }
   const old = new Set(oldest.values());
-  const said = factsFromModel(model);
+  const modelFacts = factsFromModel(model);
   const rows = [...new Set([...listed, ...old])]
     .sort((a, b) => a.place - b.place)
-    .map((row) => ({ ...row, ...said(row.node), flags: row.flags | (old.has(row) ? OLD : 0) }));
+    .map((row) => ({ ...row, ...modelFacts(row.node), flags: row.flags | (old.has(row) ? OLD : 0) }));
   const columns = columnsOf(rows, CALCULATION_COLUMNS);
   const list = { total, isWhole: rows.length === total, columns };
   const flags = { ...flagged.counts(), oldest: old.size };
@@ -335,12 +335,12 @@ async function readCards(options: ThingsToShow): Promise<WithNodes<NonNullable<R
   }));
   const columns = columnsOf(owned, ['id', 'title', 'type', 'owner', 'dataset', 'flags']);
   const list = { total, isWhole: rows.length === total, columns };
-  const said = {
+  const counts = {
     type: types.counts(),
     chartType: chartTypes.counts(),
     flags: flagged.counts(),
   };
-  return { facts: { total, ...said, list }, nodes: rows.map(({ node }) => node) };
+  return { facts: { total, ...counts, list }, nodes: rows.map(({ node }) => node) };
 }
 
 type CardSeen = { readonly node: number; readonly id: string; readonly flags: number };

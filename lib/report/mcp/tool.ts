@@ -132,7 +132,7 @@ export const defineList = <const Input extends z.core.$ZodShape>({
       const cursorTo = (next: number) => `${next}-${hash('sha256', found?.listId ?? '').slice(0, 16)}`;
       if (found === undefined || (cursor !== undefined && cursor !== cursorTo(at)))
         throw new ToolError(
-          'cursor: expected the nextCursor of an earlier result of this tool for the same runs, got another one. Call again without it',
+          'cursor: expected the nextCursor of an earlier result of this tool for the same runs, got a different value. Call again without it',
         );
       const { items, data, ...rest } = found;
       return {

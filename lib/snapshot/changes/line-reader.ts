@@ -154,7 +154,7 @@ async function* wholeLines(
       if (begunBytes > MAX_LINE_BYTES)
         throw new StoredObjectError(
           'invalid',
-          `${key}: expected lines of at most ${MAX_LINE_BYTES} bytes, got a longer one`,
+          `${key}: expected lines of at most ${MAX_LINE_BYTES} bytes, got a longer line`,
         );
       continue;
     }

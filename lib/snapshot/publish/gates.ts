@@ -218,7 +218,7 @@ const REFUSAL_TEXTS = {
   platform: 'platform: the last run was taken from another platform (PLATFORM_BASE_URL)',
   incomplete: 'incomplete: nothing that was requested could be read',
   future: 'future: the run started in the future, so the clock of the machine that began it was wrong',
-  broken: 'broken: the last published run is missing or damaged, so this one cannot be compared with it',
+  broken: 'broken: the last published run is missing or damaged, so this run cannot be compared with it',
   unproved: 'unproved: it could not be proved that no record was lost while the pages were read',
 } as const satisfies Record<GateName, string | ((run: Refused) => string)>;
 

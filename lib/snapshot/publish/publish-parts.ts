@@ -43,8 +43,8 @@ export async function publishParts(options: {
     part,
     to: `${folder}${partName(index, part.sha256, compressionOf(part.key))}`,
   }));
-  const there = await sizesIn(store, folder);
-  const toCopy = all.filter(({ part, to }) => there.get(to) !== part.bytes);
+  const publishedSizes = await sizesIn(store, folder);
+  const toCopy = all.filter(({ part, to }) => publishedSizes.get(to) !== part.bytes);
   const lost = await missingPart(
     store,
     work,

@@ -206,17 +206,17 @@ async function moveLatest(
   if (wasReplaced) await untagLatest({ store, place: source, run });
   let outcome = 'lost-race' as 'lost-race' | 'published';
   const decide = (found: StoredObject | undefined) => {
-    const there = found === undefined ? undefined : latestIn(source, found);
-    const isListed = there?.earlier.includes(key) === true;
+    const current = found === undefined ? undefined : latestIn(source, found);
+    const isListed = current?.earlier.includes(key) === true;
     // The move may have succeeded even though its response was lost, and another run may have been published since
     // then.
-    const isMoved = there?.manifest === key || (isListed && before !== undefined);
-    const mayMove = found?.etag === etag || isOnlyPruned(there, before, run);
+    const isMoved = current?.manifest === key || (isListed && before !== undefined);
+    const mayMove = found?.etag === etag || isOnlyPruned(current, before, run);
     outcome = isMoved || mayMove ? 'published' : 'lost-race';
     if (isMoved) return undefined;
-    if (mayMove) return printStoredLine(latestAfter(there, candidates, { ...manifest, manifest: key }));
+    if (mayMove) return printStoredLine(latestAfter(current, candidates, { ...manifest, manifest: key }));
     // If latest.json had been lost, another publisher may have listed this run as one that may have been published.
-    return isListed ? printStoredLine({ ...there, earlier: without(there.earlier, key) }) : undefined;
+    return isListed ? printStoredLine({ ...current, earlier: without(current.earlier, key) }) : undefined;
   };
   await updateObject(store, latestKey(source), decide, { signal });
   if (outcome === 'lost-race') {
@@ -231,17 +231,17 @@ async function moveLatest(
 const without = (keys: readonly string[], key: string) => keys.filter((each) => each !== key);
 
 /**
- * The new content of `latest.json`. `there`: the present content; undefined if it is unreadable. `candidates`: in that
- * case, the manifests that may have been published before.
+ * The new content of `latest.json`. `current`: the present content; undefined if it is unreadable. `candidates`: in
+ * that case, the manifests that may have been published before.
  */
 function latestAfter(
-  there: Latest | undefined,
+  current: Latest | undefined,
   candidates: readonly string[],
   { run, manifest, startedAt, begunAfter }: Omit<Latest, 'earlier' | 'removed'>,
 ): Latest {
   const next = { run, manifest, startedAt };
-  if (there !== undefined)
-    return { ...next, begunAfter, earlier: [...there.earlier, there.manifest], removed: there.removed };
+  if (current !== undefined)
+    return { ...next, begunAfter, earlier: [...current.earlier, current.manifest], removed: current.removed };
   const isFirst = candidates.length === 0;
   return { ...next, begunAfter: begunAfter ?? (isFirst ? null : ''), earlier: candidates, removed: [] };
 }

@@ -90,7 +90,7 @@ export async function readCheckpoint(
   if (checkpoint.source === source && checkpoint.run === run) return { checkpoint, etag };
   throw new StoredObjectError(
     'invalid',
-    `${key}: expected the checkpoint of run ${run} of ${source}, got that of ${shortened(`${checkpoint.run} of ${checkpoint.source}`, MAX_NAMES_LENGTH)}`,
+    `${key}: expected the checkpoint of run ${run} of ${source}, got the checkpoint of ${shortened(`${checkpoint.run} of ${checkpoint.source}`, MAX_NAMES_LENGTH)}`,
   );
 }
 

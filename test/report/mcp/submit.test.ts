@@ -117,7 +117,7 @@ describe('submit', () => {
     const late = await server.call('submit', { jobs: FUNCTION, confirm });
 
     expect([other, otherTool, guessed, late].map(({ isError }) => isError)).toEqual([true, true, true, true]);
-    expect(other.text).toContain('for exactly these arguments, got another; nothing was sent');
+    expect(other.text).toContain('for exactly these arguments, got a different token; nothing was sent');
     expect(late.text).toContain('in the last 10 minutes');
     expect(server.sent).toEqual([]);
   });

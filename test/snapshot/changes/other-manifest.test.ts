@@ -17,7 +17,7 @@ test('the manifest of another run in a run’s folder is listed with its fault, 
   const { listed } = await findRuns({ ...wanted, signal: new AbortController().signal });
   const pair = changesBetween({ store, place: 'calculations', now: tuesday.id, memoryBytes: 1e6 });
 
-  const fault = `expected the manifest of run ${tuesday.id} of calculations, got that of ${monday.id} of calculations`;
+  const fault = `expected the manifest of run ${tuesday.id} of calculations, got the manifest of ${monday.id} of calculations`;
   expect(listed).toMatchObject([{ run: tuesday.id, fault: expect.stringContaining(fault) }, { fault: null }]);
   await expect(pair).rejects.toThrow(fault);
 });

@@ -64,7 +64,7 @@ test.each([
   await store.put(key, Buffer.from(JSON.stringify(checkpointOf(differences))));
 
   await expect(readCheckpoint(store, 'files.recent', RUN)).rejects.toThrow(
-    `${key}: expected the checkpoint of run ${RUN} of files.recent, got that of ${got}`,
+    `${key}: expected the checkpoint of run ${RUN} of files.recent, got the checkpoint of ${got}`,
   );
 });
 

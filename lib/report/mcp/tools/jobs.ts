@@ -147,7 +147,7 @@ async function badRuns(sinceMs: number, { store: open, signal }: ToolCall) {
 /** What the user can do about a run. Each command takes the place and the run. */
 const RUN_ADVICE = {
   refused: {
-    say: 'The run published before it stays the last one. Find out why this one was refused; if its content is right, publish it with --force, or else take the snapshot again',
+    say: 'The run published before it stays the last one. Find out why this run was refused; if its content is right, publish it with --force, or else take the snapshot again',
     command: 'publish',
   },
   unfinished: { say: 'Unless it is in progress, resume it with --resume', command: 'snapshot' },

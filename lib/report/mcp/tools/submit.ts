@@ -122,7 +122,7 @@ async function submitJobs(
     const plan = plans.get(confirm);
     if (plan?.content === content) return await sendPlan(plan, submission, call);
     throw new ToolError(
-      `confirm: expected the token that this tool returned in the last ${CONFIRM_MINUTES} minutes for exactly these arguments, got another; nothing was sent. An earlier call may have sent these jobs: the tool jobs shows that. To see what these arguments would send, call again without confirm`,
+      `confirm: expected the token that this tool returned in the last ${CONFIRM_MINUTES} minutes for exactly these arguments, got a different token; nothing was sent. An earlier call may have sent these jobs: the tool jobs shows that. To see what these arguments would send, call again without confirm`,
     );
   }
   const jobs = await submission.check(lines);

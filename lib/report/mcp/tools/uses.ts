@@ -90,10 +90,11 @@ export const whereUsed = defineList({
 });
 
 function notFound(id: string, { hints, formulasNote }: WhereUsed): ToolError {
-  const meant = hints.map(
+  const suggestions = hints.map(
     (hint) => `${hint.kind} ${shortened(hint.id, 100)} (${shortened(hint.name ?? '', 100)})`,
   );
-  const hint = meant.length === 0 ? ': use search to find its id' : `; perhaps ${meant.join(', or ')}`;
+  const hint =
+    suggestions.length === 0 ? ': use search to find its id' : `; perhaps ${suggestions.join(', or ')}`;
   return new ToolError(
     `nothing has the id ${JSON.stringify(shortened(id, 200))} in the last snapshots${hint}${formulasNote ? `\n${formulasNote}` : ''}`,
   );

@@ -7,7 +7,7 @@ export function Snapshot({ of, now }: { readonly of: SnapshotFacts; readonly now
   const { place, run, startedAt, finishedAt, records, consistency, forced, totals } = of;
   const { start, end } = totals;
   const isMoving = start !== null && end !== null && start !== end;
-  const said = {
+  const figures = {
     Age: age(finishedAt, now),
     Finished: `${time(finishedAt)}, after ${duration(finishedAt - startedAt)}`,
     Records: count(records),
@@ -27,7 +27,7 @@ export function Snapshot({ of, now }: { readonly of: SnapshotFacts; readonly now
         <Text of={place} />
       </h4>
       <dl class="facts">
-        {Object.entries(said).map(([name, value]) => (
+        {Object.entries(figures).map(([name, value]) => (
           <>
             <dt>{name}</dt>
             <dd>{value}</dd>
