@@ -60,7 +60,7 @@ test.each<[string, Error]>([
   ],
   ['of a service', busy],
   ['of a job', new JobRefusedError('no-such-row', 'no row has this name')],
-  ['that hands a job back', new RequeueError('the worker is stopping', 0)],
+  ['that requeues a job', new RequeueError('the worker is stopping', 0)],
   ['that another error carries', new UnfinishedError(busy, '{}')],
 ])('a refusal %s is logged without a stack, and with its own message', (_, error) => {
   const { err } = lineOf((logger) => logger.warn({ err: error }, 'job not done'));

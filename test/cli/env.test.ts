@@ -56,13 +56,18 @@ describe('env', () => {
 
 test.for([
   [
-    'several instances',
+    'a stack with several instances',
     TWO,
     [],
     'the stack has 2 instances; choose one with --construct: AcmeStore0A1B2C3D, OtherStore0A1B2C3D',
   ],
-  ['none of that name', TWO, ['--construct', 'X'], 'the stack has no instance whose outputs begin with X'],
-  ['another stack', outputs(['Bucket', 'b']), [], '--stack acme: the stack has no instance'],
+  [
+    'a name that no instance has',
+    TWO,
+    ['--construct', 'X'],
+    'the stack has no instance whose outputs begin with X',
+  ],
+  ['a stack without an instance', outputs(['Bucket', 'b']), [], '--stack acme: the stack has no instance'],
 ] as const)('env refuses %s with exit code 2', async ([, reply, words, message]) => {
   const { code, err } = await env(reply, ...words);
 

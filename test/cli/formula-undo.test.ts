@@ -190,7 +190,7 @@ test('undo reverts a formula again whenever it was set again, each time with a n
 
 test.each([
   ['jobs resolve, whatever its note', ['jobs', 'resolve', '{job}', 'done', '--note', 'other words']],
-  ['jobs resolve that says otherwise', ['jobs', 'resolve', '{job}', 'failed', '--note', 'other words']],
+  ['jobs resolve with another outcome', ['jobs', 'resolve', '{job}', 'failed', '--note', 'other words']],
   ['the same apply', ['formula', 'apply', '{file}', '--name', 'may']],
   ['redrive', ['redrive']],
   ['a delivery of its message', ['work', '--drain']],

@@ -22,8 +22,8 @@ describe('hideSecrets', () => {
     ['a secret key', 'secret/key+of-aws=='],
     ['a session token', 'session-token-of-aws'],
     ['a password', PASSWORD],
-    ['a password as the setting has it', 'pass%2Fword%40home'],
-    ['a password as a header has it', Buffer.from(`somebody:${PASSWORD}`).toString('base64')],
+    ['a password as it is written in the setting', 'pass%2Fword%40home'],
+    ['a password as it is sent in a header', Buffer.from(`somebody:${PASSWORD}`).toString('base64')],
     ['a URL with a password', `http://somebody:${PASSWORD}@proxy.example.com:3128`],
   ])('hides %s', (_, secret) => {
     const shown = hideSecrets(SETTINGS)(`connect to ${secret}: failed`);

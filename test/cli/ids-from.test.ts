@@ -28,7 +28,7 @@ async function idsIn(text: string, ...flags: readonly string[]) {
 test.each([
   ['the column of ids', `Name;Data File ID\n"a; b";${one}\nb;${two}\n`, []],
   ['the only column', `dataFile\n${one}\n${two}\n`, []],
-  ['the column that is named', `id,Which one\n7,${one}\n8,${two}\n`, ['--ids-column', 'Which one']],
+  ['the column that --ids-column names', `id,Which one\n7,${one}\n8,${two}\n`, ['--ids-column', 'Which one']],
   ['one of a name without a separator', `which\n${one}\n${two}\n`, ['--ids-column', 'which']],
   ['ids in quotes', `"${one}"\n"${two}"\n`, []],
   ['a JSON list', `[${one}, "${two}"]`, []],
@@ -38,7 +38,7 @@ test.each([
     [],
   ],
   ['lines of JSON', `{"dataFileId":${one}}\n\n{"dataFileId":${two}}\n`, []],
-  ['a member that is named', `{"a":${one},"id":1}\n{"a":${two},"id":2}\n`, ['--ids-column', 'a']],
+  ['the member that --ids-column names', `{"a":${one},"id":1}\n{"a":${two},"id":2}\n`, ['--ids-column', 'a']],
   ['ids that have blanks around them, between blank lines', `\n ${one} \n\n${two}\n`, []],
 ])('--ids-from accepts %s', async (_, text, flags) => {
   expect(await idsIn(text, ...flags)).toEqual([one, two]);
@@ -70,13 +70,13 @@ test.each([
     'line 1: expected one id a line, or a CSV with one column of ids, got the columns "id", "dataFileId": choose one with --ids-column',
   ],
   [
-    'not the column that is named',
+    'no column of the given name',
     'id,b\n1,2\n',
     ['--ids-column', 'c'],
     'line 1: columns: expected "c", got a header with "id", "b"',
   ],
   [
-    'the column that is named twice',
+    'the given column twice',
     'a,a\n1,2\n',
     ['--ids-column', 'a'],
     'line 1: the header: expected each requested name only once',

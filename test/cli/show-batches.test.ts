@@ -23,7 +23,7 @@ test.each([
   [{ ...open, rowsLeft: null }, { rate: 2, isPaused: false }, 'unknown'],
   [{ ...open, rowsLeft: 0 }, undefined, '-'],
   [{ ...open, rowsLeft: 1 }, { rate: 0.3, isPaused: false }, '1 row, about 4 s'],
-])('the time left is estimated from the rows left and the rate: %#', (status, rate, left) => {
+])('the time left is estimated from the rows left and the rate', (status, rate, left) => {
   expect(batchCells(status, rate).at(-1)).toBe(left);
 });
 

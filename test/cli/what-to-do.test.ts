@@ -45,7 +45,7 @@ test.each<[string, unknown, string | undefined]>([
     'check PLATFORM_BASE_URL (https://acme.example.com), and that this machine can reach it',
   ],
   [
-    'a handshake without end',
+    'a handshake that never ends',
     platform({ kind: 'timeout', phase: 'tls', timeoutMs: 8_000 }),
     'check PLATFORM_BASE_URL (https://acme.example.com), and that this machine can reach it',
   ],

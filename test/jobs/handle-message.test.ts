@@ -205,10 +205,10 @@ describe('a worker that is stopped', () => {
     return Object.assign(one, { cause: new Error('other', { cause: one }) });
   };
   test.for<[string, () => unknown, boolean]>([
-    ['failed otherwise', () => around(new Error('another'), 1), true],
-    ['is not told to stop', () => around(reason, 1), false],
-    ['ends by it too deep in its causes', () => around(reason, 10), true],
-    ['failed by errors that are each other’s cause', circular, true],
+    ['failed for another reason', () => around(new Error('another'), 1), true],
+    ['failed for this reason without being stopped', () => around(reason, 1), false],
+    ['failed for this reason, too deep in its causes', () => around(reason, 10), true],
+    ['failed with errors that are each other’s cause', circular, true],
   ])('counts a try of a job that %s', async ([, thrown, isStopped]) => {
     const { row } = await fails((stop) => {
       if (isStopped) stop.abort(reason);

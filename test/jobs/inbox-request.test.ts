@@ -121,17 +121,21 @@ test.each([
   ['for an object that is missing', { 'inbox/b1.json': REQUEST, 'texts.csv': 'review\n' }, 'does not exist'],
   ['for another column', { 'inbox/b1.json': REQUEST, texts: 'id\n1\n' }, 'columns: expected "review"'],
   [
-    'that takes more calls than it may',
+    'that needs more calls than it allows',
     { 'inbox/b1.json': '{"object":"texts","text":"review","maxCalls":0}', texts: 'review\ngood\n' },
     'over the limit of 0',
   ],
   [
-    'for a file that has halves of texts',
+    'for a file with texts that are split across lines',
     { 'inbox/b1.json': REQUEST, texts: 'id,review\n1,first half\nsecond half\n' },
     'texts: line 2: rows: expected quotes around a text with line breaks',
   ],
   ['with a fault', { 'inbox/b1.json': '{}' }, 'text: expected text, got nothing'],
-  ['of more bytes than a message', { 'inbox/b1.json': ' '.repeat(262_145) }, 'expected at most 262144 bytes'],
+  [
+    'that is larger than a message may be',
+    { 'inbox/b1.json': ' '.repeat(262_145) },
+    'expected at most 262144 bytes',
+  ],
 ])('a request %s is refused, with the reason', async (_, objects, fault) => {
   const { outcome, sent, refusal } = await split(objects);
 
@@ -143,7 +147,11 @@ test.each([
 test.each<[string, Partial<Store>, string]>([
   ['it is read', { get: () => Promise.reject(new Error('unavailable')) }, 'unavailable'],
   ['its texts are read', { stream: () => Promise.reject(new Error('unavailable')) }, 'unavailable'],
-  ['its texts go', { stream: async () => undefined }, 'texts in memory was deleted while the request'],
+  [
+    'its texts are deleted',
+    { stream: async () => undefined },
+    'texts in memory was deleted while the request',
+  ],
 ])('a request is not refused if the store fails while %s', async (_, fault, error) => {
   const objects = { 'inbox/b1.json': REQUEST, texts: 'review\ngood\n' };
 

@@ -35,8 +35,12 @@ test.each([
     'an error without a message',
   ],
   ['an error that throws when it is read', unreadable('stack'), 'an error that cannot be read'],
-  ['one with such a field', unreadable('details'), 'an error that cannot be read'],
-  ['what cannot be a text', Object.create(null), 'an error that cannot be read'],
+  [
+    'an error with a field that throws when it is read',
+    unreadable('details'),
+    'an error that cannot be read',
+  ],
+  ['a value that cannot become text', Object.create(null), 'an error that cannot be read'],
 ])('%s becomes an Error with a message', async (_, thrown, message) => {
   const error = await loggedOf(thrown);
 

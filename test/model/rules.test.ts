@@ -80,12 +80,12 @@ test('cards are fetched for the datasets of links and active links', () => {
 });
 
 test.each([
-  ['every link to it is to what was deleted', ['ILLEGAL_REFERENCE', 'illegal_reference'], [], true],
+  ['every link to it is an illegal reference', ['ILLEGAL_REFERENCE', 'illegal_reference'], [], true],
   ['one link to it is valid', ['ILLEGAL_REFERENCE', 'VALID'], [], false],
   ['one link to it is broken in another way', ['INCOMPATIBLE_LINK', 'ILLEGAL_REFERENCE'], [], false],
-  ['its only link says nothing', [undefined], [], false],
-  ['it is only active', [], ['d-1'], false],
-  ['it is active, too, which says nothing else', ['ILLEGAL_REFERENCE'], ['D-1'], true],
+  ['its only link has no status', [undefined], [], false],
+  ['it is only in the active links', [], ['d-1'], false],
+  ['it is also in the active links, which have no status', ['ILLEGAL_REFERENCE'], ['D-1'], true],
 ])('a dataset that a calculation links to counts as deleted or not: %s', (_, valid, active, isGone) => {
   const links = valid.map((each) => ({ resource: { type: 'DATA_SOURCE', id: 'd-1' }, valid: each }));
 

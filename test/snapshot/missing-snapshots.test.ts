@@ -126,7 +126,7 @@ test('the object with the first expected times is rewritten each day, since obje
 test.each([
   ['latest.json', 'calculations/latest.json', '{"run": 1}'],
   ['the manifest', 'calculations/run=run-24/_manifest.json', '{}'],
-  ['since when', 'work/expected-snapshots.json', '['],
+  ['the object with the first expected times', 'work/expected-snapshots.json', '['],
 ])('%s that is damaged is reported, and does not count', async (_, key, content) => {
   const { store, look, warnings } = startWatch();
   await look(0, [daily]);

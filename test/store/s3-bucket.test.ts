@@ -40,7 +40,7 @@ test.each([
     'its rule all deletes everything after 30 days',
   ],
   [
-    'the root',
+    'the prefix of the store',
     { ...on, Prefix: 'acme', Expiration: { Days: 30 } },
     'deletes what begins with acme after 30 days',
   ],
@@ -50,12 +50,12 @@ test.each([
     'deletes what begins with acme/calculations/',
   ],
   [
-    'at a date',
+    'a deletion at a date',
     { ...on, Filter: { Prefix: '' }, Expiration: { Date: new Date() } },
     'deletes everything at a date',
   ],
   [
-    'an archive',
+    'a move to an archive',
     { ...on, Filter: { Prefix: '' }, Transitions: [{ Days: 1, StorageClass: 'DEEP_ARCHIVE' as const }] },
     'moves everything to DEEP_ARCHIVE',
   ],
@@ -70,7 +70,7 @@ test.each([
 
 test.each([
   ['that is off', { Status: 'Disabled' as const, Filter: { Prefix: '' }, Expiration: { Days: 1 } }],
-  ['for others', { ...on, Filter: { Prefix: 'logs/' }, Expiration: { Days: 1 } }],
+  ['for other prefixes', { ...on, Filter: { Prefix: 'logs/' }, Expiration: { Days: 1 } }],
   [
     'for tagged objects, as the template has it',
     { ...on, Filter: { Tag: { Key: 'run', Value: 'replaced' } }, Expiration: { Days: 90 } },
@@ -83,7 +83,7 @@ test.each([
       Expiration: { Days: 9 },
     },
   ],
-  ['for what works leave behind', { ...on, Filter: { Prefix: 'acme/work/' }, Expiration: { Days: 7 } }],
+  ['for leftovers under work/', { ...on, Filter: { Prefix: 'acme/work/' }, Expiration: { Days: 7 } }],
   [
     'for old versions and cut uploads',
     {
@@ -94,7 +94,7 @@ test.each([
     },
   ],
   [
-    'that makes it cheaper',
+    'that moves objects to a cheaper storage class',
     {
       ...on,
       Filter: { Prefix: '' },

@@ -76,18 +76,36 @@ const GERMAN = { encoding: 'windows-1252', isMarked: false, csv: { separator: ';
 const UTF_16 = { encoding: 'utf-16le', isMarked: true, csv: { separator: '\t', lineEnd: '\r\n' } };
 
 test.each([
-  ['as its source', GERMAN, {}, false, { separator: ';', encoding: 'windows-1252', isMarked: false }],
-  ['as its source, marked', UTF_16, {}, false, { separator: '\t', encoding: 'utf-16le', isMarked: true }],
+  [
+    'in the format of its source',
+    GERMAN,
+    {},
+    false,
+    { separator: ';', encoding: 'windows-1252', isMarked: false },
+  ],
+  [
+    'in the format of its source, with its byte order mark',
+    UTF_16,
+    {},
+    false,
+    { separator: '\t', encoding: 'utf-16le', isMarked: true },
+  ],
   ['for Excel', GERMAN, { csvFor: 'excel' }, false, { separator: ';', encoding: 'utf-8', isMarked: true }],
   [
-    'for Excel, of UTF-16',
+    'for Excel, from a source in UTF-16',
     UTF_16,
     { csvFor: 'excel' },
     false,
     { separator: '\t', encoding: 'utf-8', isMarked: true },
   ],
-  ['of no CSV', {}, {}, false, { separator: ',', encoding: 'utf-8', isMarked: false }],
-  ['of no CSV, for Excel', {}, { csvFor: 'excel' }, false, { encoding: 'utf-8', isMarked: true }],
+  ['from a source that is not CSV', {}, {}, false, { separator: ',', encoding: 'utf-8', isMarked: false }],
+  [
+    'for Excel, from a source that is not CSV',
+    {},
+    { csvFor: 'excel' },
+    false,
+    { encoding: 'utf-8', isMarked: true },
+  ],
   ['with tabs', GERMAN, {}, true, { separator: '\t', lineEnd: '\n', encoding: 'windows-1252' }],
   ['with safe cells', GERMAN, { csvSafe: true }, false, { isSafe: true, encoding: 'windows-1252' }],
 ] as const)('a CSV is written %s', (_, source, wishes, isTabbed, form) => {

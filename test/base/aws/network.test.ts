@@ -147,7 +147,7 @@ test.each([
 });
 
 test.each<[string, string, string]>([
-  ['that is not there', join(folder, 'none.pem'), 'none.pem: no such file or directory'],
+  ['that does not exist', join(folder, 'none.pem'), 'none.pem: no such file or directory'],
   ['that is a folder', folder, 'a folder'],
   ['without a certificate', import.meta.filename, 'network.test.ts'],
   ['whose certificate is damaged', damaged, 'damaged.pem'],
@@ -242,7 +242,7 @@ describe('a service of AWS over TLS', () => {
     expect(proxy.connects).toEqual(['CONNECT secrets.example.com:443']);
   });
 
-  test.each(['refuses', 'hangs up', 'is away', 'leads to an authority that is unknown'])(
+  test.each(['refuses', 'hangs up', 'is unreachable', 'leads to an authority that is unknown'])(
     'the error of a proxy that %s names the proxy, without its password',
     async (way) => {
       await using server = await startSecrets();
@@ -253,7 +253,7 @@ describe('a service of AWS over TLS', () => {
             ? 'hang-up'
             : { port: server.port },
       );
-      const url = way === 'is away' ? 'http://127.0.0.1:9' : proxy.url;
+      const url = way === 'is unreachable' ? 'http://127.0.0.1:9' : proxy.url;
 
       const error = await read({
         AWS_ENDPOINT_URL: 'https://secrets.example.com',
@@ -261,7 +261,7 @@ describe('a service of AWS over TLS', () => {
       });
 
       expect(String(error)).toContain(url);
-      expect(isPassing(error)).toBe(way === 'hangs up' || way === 'is away');
+      expect(isPassing(error)).toBe(way === 'hangs up' || way === 'is unreachable');
       expect(String(error)).not.toContain('hush');
     },
   );

@@ -25,7 +25,7 @@ test('every fault of a small value is reported', () => {
 test.for([
   ['objects without members', rows(200_000, {})],
   ['values that are no objects', rows(400_000, 0)],
-  ['a fault behind many sound ones', { rows: [...rows(50_000, good).rows, 7] }],
+  ['a fault after many valid values', { rows: [...rows(50_000, good).rows, 7] }],
   ['an object of many members', { rows: Object.fromEntries(rows(100_000, 0).rows.entries()) }],
 ] as const)('for %s, only the first fault is reported', ([, value]) => {
   const { error } = checkedBy(schema, value);

@@ -60,14 +60,18 @@ test.each<[string, readonly string[], (bench: Bench) => Promise<unknown>]>([
     async ({ ledger }) => ledger.end(await claim(ledger, { sends: true }), done),
   ],
   [
-    'a claim that was taken for new, of a job that has ended',
+    'a claim of an ended job that was assumed to be new',
     ['put', 'put', 'put'],
     async ({ ledger }) => {
       await ledger.end(await claim(ledger), done);
       await ledger.claim(request, { leaseMs, isNew: true });
     },
   ],
-  ['a claim that is not taken for new', ['get', 'put'], ({ ledger }) => ledger.claim(request, { leaseMs })],
+  [
+    'a claim of a job that is not assumed to be new',
+    ['get', 'put'],
+    ({ ledger }) => ledger.claim(request, { leaseMs }),
+  ],
   ['a step of a person', ['get', 'put'], ({ ledger }) => ledger.cancel('a')],
   [
     'a step of a holder whose claim another process made',
@@ -86,7 +90,7 @@ test.each<[string, readonly string[], (bench: Bench) => Promise<unknown>]>([
     },
   ],
   [
-    'a claim that is taken for new, of a send whose outcome is looked for',
+    'a claim of a sent job that was assumed to be new, and whose outcome is looked for',
     ['put', 'put', 'put', 'get', 'put'],
     async ({ ledger, clock }) => {
       await ledger.sent(await claim(ledger));

@@ -123,7 +123,7 @@ describe('a claim', () => {
   test.each<[string, JobRow, number]>([
     ['whose third worker died', { ...expired, takeovers: 2 }, 3],
     ['that was released after its third death', { ...free, takeovers: 3 }, 3],
-    ['whose first worker died that ran nothing else', { ...expired, takeovers: 3, isAlone: true }, 4],
+    ['with which a worker died that ran nothing else', { ...expired, takeovers: 3, isAlone: true }, 4],
   ])('by a worker that runs other jobs does not take a job %s', (_, row, deaths) => {
     expect(claim(row)).toEqual({ write: undefined, answer: { kind: 'alone', deaths } });
   });
@@ -143,7 +143,7 @@ describe('a claim', () => {
       { state: 'UNKNOWN', sentFence: 2 },
     ],
     [
-      'whose fifth worker died that ran nothing else',
+      'claimed by five workers that ran nothing else, and died',
       { ...expired, takeovers: 8, deathsAlone: 4, isAlone: true },
       { isAlone: true },
       {
@@ -157,22 +157,27 @@ describe('a claim', () => {
       },
     ],
     [
-      'sent, may be repeated, and whose fifth worker died that ran nothing else',
+      'sent, may be repeated, and was claimed by five workers that ran nothing else, and died',
       { ...sentAndExpired, takeovers: 8, deathsAlone: 4, isAlone: true },
       { mayRepeat: true, ...found(undefined) },
       { state: 'FAILED', outcome: { error: { kind: 'workers-died' } } },
     ],
-    ['sent, and done as is found', sentAndExpired, found(done), { state: 'DONE', outcome: done }],
+    ['sent, and is found to be done', sentAndExpired, found(done), { state: 'DONE', outcome: done }],
     [
-      'sent, may be repeated, and done as is found',
+      'sent, may be repeated, and is found to be done',
       sentAndExpired,
       { mayRepeat: true, ...found(done) },
       { state: 'DONE', fence: 3 },
     ],
-    ['sent, and failed as is found', sentAndExpired, found(failed), { state: 'FAILED', outcome: failed }],
-    ['unknown, and done as is found', unknown, found(done), { state: 'DONE', finishedAt: nowMs }],
     [
-      'unknown, and never sent as is found',
+      'sent, and is found to have failed',
+      sentAndExpired,
+      found(failed),
+      { state: 'FAILED', outcome: failed },
+    ],
+    ['unknown, and is found to be done', unknown, found(done), { state: 'DONE', finishedAt: nowMs }],
+    [
+      'unknown, and is found never to have been sent',
       unknown,
       found(neverSent),
       { state: 'FAILED', attempts: 0, outcome: neverSent, finishedAt: nowMs },
@@ -193,8 +198,8 @@ describe('a claim', () => {
     ['that the same delivery sends', own, { sends: true, by: 'one' }, { kind: 'claimed', claim: own }],
     ['that is done', { ...endedAs('DONE', done), sentFence: 3 }, {}, { kind: 'ended' }],
     ['that failed', { ...endedAs('FAILED', failed), sentFence: 3 }, {}, { kind: 'ended' }],
-    ['that is unknown, and nothing is found', unknown, found(undefined), { kind: 'ended', row: unknown }],
-    ['that is unknown, and failed as is found', unknown, found(failed), { kind: 'ended', row: unknown }],
+    ['that is unknown, if no outcome is found', unknown, found(undefined), { kind: 'ended', row: unknown }],
+    ['that is unknown, and is found to have failed', unknown, found(failed), { kind: 'ended', row: unknown }],
     [
       'that a person has settled',
       { ...unknown, state: 'FAILED' },
@@ -207,15 +212,15 @@ describe('a claim', () => {
       {},
       { kind: 'ended', row: { cancelled: true } },
     ],
-    ['that was sent, before anybody has looked', sentAndExpired, {}, { kind: 'look', sent: sentBy }],
+    ['that was sent, before its outcome is looked for', sentAndExpired, {}, { kind: 'look', sent: sentBy }],
     [
-      'that was sent, if another send was looked for',
+      'that was sent, if the outcome of another send was looked for',
       sentAndExpired,
       found(done, { ...sentBy, fence: 2 }),
       { kind: 'look', sent: sentBy },
     ],
     [
-      'that was sent, if an earlier job of its id was looked for',
+      'that was sent, if the outcome of an earlier job with its id was looked for',
       unknown,
       found(neverSent, { ...sentBy, createdAt: 0 }),
       { kind: 'look', sent: sentBy },
@@ -285,9 +290,9 @@ describe('a release', () => {
     ['that was not sent, after a try', held, { counts: 'try' }, { ...free, unsentTries: 1 }],
     ['whose request never left', sent, { counts: 'try' }, { ...free, unsentTries: 1 }],
     ['that only waited', sent, { ...left, counts: 'nothing' }, free],
-    ['that left', sent, { ...left, counts: 'attempt' }, { ...free, attempts: 1 }],
+    ['whose request left', sent, { ...left, counts: 'attempt' }, { ...free, attempts: 1 }],
     [
-      'that left in a try',
+      'whose request left, but executed nothing',
       { ...sent, unsentTries: 4, unsentAttempts: 2 },
       { ...left, counts: 'try' },
       { ...free, attempts: 1, unsentTries: 5, unsentAttempts: 3 },
@@ -299,7 +304,7 @@ describe('a release', () => {
       { ...free, attempts: 1, sentFence: 2 },
     ],
     [
-      'that four workers died with before, by one that lives',
+      'with which four workers died, by a worker that lives',
       { ...held, takeovers: 7, deathsAlone: 4, isAlone: true },
       {},
       { ...free, takeovers: 7 },
@@ -327,7 +332,7 @@ describe('a release', () => {
     ['that a person has settled', { ...unknown, state: 'DONE', outcome: { status: 'done' } }],
     ['that has ended', endedAs('DONE', done)],
     ['that another worker has', { ...held, fence: 4 }],
-    ['that is free, and was another’s', { ...free, fence: 4 }],
+    ['that is free, and that another worker had', { ...free, fence: 4 }],
   ])('of a job %s changes nothing, since the job is lost', (_, row, options) => {
     expect(release(row, options)).toEqual({ write: undefined, answer: { kind: 'lost', row } });
   });
@@ -367,19 +372,25 @@ describe('an outcome', () => {
   test.each<[string, JobRow | undefined, Outcome, number, object]>([
     ['that is repeated', endedAs('DONE', done), done, 3, { kind: 'ended' }],
     [
-      'that is repeated by who sent',
+      'that is repeated by the worker that sent the request',
       { ...endedAs('DONE', done), fence: 4, sentFence: 3 },
       done,
       3,
       { kind: 'ended' },
     ],
-    ['that is repeated by another', endedAs('DONE', done), done, 2, { kind: 'lost' }],
-    ['that is another one', endedAs('DONE', done), failed, 3, { kind: 'lost' }],
+    ['that is repeated by another worker', endedAs('DONE', done), done, 2, { kind: 'lost' }],
+    ['that differs from the recorded one', endedAs('DONE', done), failed, 3, { kind: 'lost' }],
     ['of a job without a row', undefined, done, 3, { kind: 'lost', row: undefined }],
     ['of a job that is free', free, done, 3, { kind: 'lost', row: free }],
     ['of a job that another worker has', held, done, 2, { kind: 'lost', row: held }],
-    ['that is done, of an unknown job, by who sent', unknown, done, 3, { kind: 'called-unknown' }],
-    ['that is done, of an unknown job, by another', unknown, done, 2, { kind: 'lost' }],
+    [
+      'that is done, of an unknown job, by the worker that sent the request',
+      unknown,
+      done,
+      3,
+      { kind: 'called-unknown' },
+    ],
+    ['that is done, of an unknown job, by another worker', unknown, done, 2, { kind: 'lost' }],
     [
       'that is done, of an unknown job that was not sent',
       endedAs('UNKNOWN', lostAnswer),
@@ -440,16 +451,16 @@ describe('a cancellation', () => {
 
   test.each<[string, JobRow, boolean]>([
     [
-      'before it was sent',
+      'cancelled before it was sent',
       endedAs('FAILED', { status: 'failed', error: { kind: 'cancelled', message: '' } }),
       true,
     ],
-    ['after it had failed', { ...endedAs('FAILED', failed), cancelled: true }, true],
-    ['while it is under way', { ...sent, cancelled: true }, true],
-    ['not, though it failed', endedAs('FAILED', failed), false],
-    ['not, though it ended', endedAs('DONE', done), false],
-    ['not, and is under way', sent, false],
-  ])('is recognized: a person has cancelled the job %s', (_, row, expected) => {
+    ['cancelled after it had failed', { ...endedAs('FAILED', failed), cancelled: true }, true],
+    ['cancelled while it runs', { ...sent, cancelled: true }, true],
+    ['failed, but not cancelled', endedAs('FAILED', failed), false],
+    ['ended, but not cancelled', endedAs('DONE', done), false],
+    ['running, and not cancelled', sent, false],
+  ])('by a person is recognized, or not, in a job that is %s', (_, row, expected) => {
     expect(isCancelled(row)).toBe(expected);
   });
 });

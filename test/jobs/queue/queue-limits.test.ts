@@ -27,13 +27,18 @@ const dead = (limits: Partial<Awaited<ReturnType<NonNullable<Queue['limits']>>>>
 
 describe('the limits of a queue', () => {
   test.each([
-    ['as in the template: nothing', {}, {}, []],
+    ['as in the template, without a fault', {}, {}, []],
     ['three receives', { maxReceives: 3 }, {}, [/^maxReceiveCount is 3, expected 1000: /]],
-    ['one less', { maxReceives: 999 }, {}, [/^maxReceiveCount is 999/]],
+    ['one receive fewer than expected', { maxReceives: 999 }, {}, [/^maxReceiveCount is 999/]],
     ['no policy', { maxReceives: undefined, deadLetters: undefined }, {}, [/^no RedrivePolicy: /]],
     ['a FIFO queue', { isFifo: true }, {}, [/^it is a FIFO queue/]],
     ['small messages', { maxBytes: 1_024 }, {}, [/^MaximumMessageSize is 1024, expected 262144: /]],
-    ['three days', { retentionSeconds: 3 * DAY_SECONDS }, {}, [/^MessageRetentionPeriod is 259200, /]],
+    [
+      'messages that expire after three days',
+      { retentionSeconds: 3 * DAY_SECONDS },
+      {},
+      [/^MessageRetentionPeriod is 259200, /],
+    ],
     [
       'dead letters that no check reads',
       { deadLetters: 'arn:aws:sqs:eu-central-1:123456789012:other' },
@@ -41,12 +46,12 @@ describe('the limits of a queue', () => {
       [/^dead letters go to arn:.+:other, which is not the queue in SYNC_DEAD_LETTER_URL$/],
     ],
     [
-      'dead letters that are deleted first',
+      'dead letters that expire too early',
       {},
       { retentionSeconds: 4 * DAY_SECONDS },
       [/^MessageRetentionPeriod of the dead-letter queue is 345600, less than 1209600/],
     ],
-  ])('%s', async (_, jobs, deadLimits, expected) => {
+  ])('are checked for faults: %s', async (_, jobs, deadLimits, expected) => {
     const { faults } = await examineLimits({ jobs: limited(jobs), dead: dead(deadLimits) });
 
     expect(faults).toEqual(expected.map((words) => expect.stringMatching(words)));

@@ -268,7 +268,7 @@ test('a hanging slice is aborted before its invocation ends, and its pages are s
 
 test.each([
   ['in slices', 0],
-  ['in one', 60_000],
+  ['in one slice', 60_000],
 ])(
   'files without a proved order are read twice, %s, and refused if no two reads are equal',
   async (_, sliceMs) => {

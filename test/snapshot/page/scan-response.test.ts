@@ -75,10 +75,10 @@ describe('after a response', () => {
 
   test.each([
     ['a list', () => scanList(Buffer.from('[{"id":1}] 2'), wanted), 11],
-    ['what is no list', () => scanList(Buffer.from('{"id":1} 2'), wanted), 9],
+    ['a value that is not a list', () => scanList(Buffer.from('{"id":1} 2'), wanted), 9],
     ['a record', () => scanRecord(Buffer.from('{"id":1} 2'), wanted), 9],
     ['an object', () => scanObject(Buffer.from('{"id":1} 2'), 'a', wanted), 9],
-    ['what is no object', () => scanObject(Buffer.from('[{"id":1}] 2'), 'a', wanted), 11],
+    ['a value that is not an object', () => scanObject(Buffer.from('[{"id":1}] 2'), 'a', wanted), 11],
   ])('there may only be white space: %s', (_, scan, at) => {
     expect(scan).toThrow(`invalid JSON: unexpected 0x32 at byte ${at}`);
   });

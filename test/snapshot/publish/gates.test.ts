@@ -93,19 +93,19 @@ describe('after a last run of 100 records, a run', () => {
   const last = publishedManifest({ records: 100, fields: { id: ['number'], name: ['null', 'string'] } });
 
   test.each([
-    ['the same', run, []],
-    ['half of it', { ...run, records: 50 }, []],
-    ['less than half', { ...run, records: 49 }, ['shrunk']],
+    ['the same records', run, []],
+    ['half of the records', { ...run, records: 50 }, []],
+    ['less than half of the records', { ...run, records: 49 }, ['shrunk']],
     ['none', { ...run, records: 0 }, ['empty']],
     [
-      'a degraded one',
+      'a degraded page',
       { ...run, scanRefused: ['degraded'], consistency: 'best-effort' },
       ['degraded', 'unproved'],
     ],
-    ['an unproved run', { ...run, consistency: 'best-effort' }, ['unproved']],
-    ['a run that read nothing', { ...run, scanRefused: ['incomplete'] }, ['incomplete']],
+    ['an unproved scan', { ...run, consistency: 'best-effort' }, ['unproved']],
+    ['a scan that read nothing', { ...run, scanRefused: ['incomplete'] }, ['incomplete']],
     ['a different type', { ...run, fields: { id: ['string'], name: ['string'] } }, ['type']],
-    ['a type besides the one before', { ...run, fields: { id: ['number', 'string'] } }, []],
+    ['an additional type', { ...run, fields: { id: ['number', 'string'] } }, []],
     ['null where there was text', { ...run, fields: { id: ['number'], name: ['null'] } }, []],
     ['a removed field and a new one', { ...run, fields: { id: ['number'], extra: ['array'] } }, []],
     ['another platform', { ...run, platform: 'other.example.com' }, ['platform']],

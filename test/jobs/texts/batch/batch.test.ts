@@ -168,8 +168,8 @@ test.each([
   ['other rows', batchOf([row(1, 'changed')])],
   ['another request', batchOf(mixedRows, { request: TOPICS })],
   ['fewer rows', batchOf(mixedRows.slice(0, 200))],
-  ['a row less in the middle', batchOf(mixedRows.toSpliced(150, 1))],
-  ['a row changed behind others that are the same', batchOf(mixedRows.with(229, row(230, 'changed')))],
+  ['one row fewer in the middle', batchOf(mixedRows.toSpliced(150, 1))],
+  ['a changed row after unchanged ones', batchOf(mixedRows.with(229, row(230, 'changed')))],
 ])('a batch of %s under the same name is refused', async (_, other) => {
   const { split } = world();
   await splitBatch(batchOf(mixedRows), split);

@@ -28,25 +28,25 @@ const previewOf = (calls: number): Preview => ({
 });
 
 test.each([
-  ['no more calls than it may', { calls: 10, rate: 1, maxCalls: 10 }, []],
-  ['one call more', { calls: 11, rate: 1, maxCalls: 10 }, ['11 calls, over the limit of 10']],
-  ['ten days', { calls: TEN_DAYS, rate: 1 }, []],
+  ['as many calls as it may make', { calls: 10, rate: 1, maxCalls: 10 }, []],
+  ['one call over its limit', { calls: 11, rate: 1, maxCalls: 10 }, ['11 calls, over the limit of 10']],
+  ['calls that take ten days', { calls: TEN_DAYS, rate: 1 }, []],
   [
-    'a moment more',
+    'calls that take a moment longer than ten days',
     { calls: TEN_DAYS + 1, rate: 1 },
     ['864001 calls, which take 10.1 days at 1 a second, over the limit of 10 days'],
   ],
   [
-    'more than ten days at ten a second',
+    'calls that take more than ten days at ten a second',
     { calls: 20 * TEN_DAYS, rate: 10 },
     ['17280000 calls, which take 20 days at 10 a second, over the limit of 10 days'],
   ],
   [
-    'more of both',
+    'calls over both limits',
     { calls: 2 * TEN_DAYS, rate: 1, maxCalls: 1 },
     ['1728000 calls, over the limit of 1', '1728000 calls, which take 20 days at 1 a second'],
   ],
-])('the check of a batch reports: %s', (_, { calls, ...limits }, reasons) => {
+])('the check of a batch accepts it or not, with %s', (_, { calls, ...limits }, reasons) => {
   expect(refusals(previewOf(calls), limits)).toEqual(
     reasons.map((reason) => expect.stringContaining(reason)),
   );

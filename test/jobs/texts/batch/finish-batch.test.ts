@@ -64,7 +64,7 @@ test.each<[string, Partial<BatchHeader> | undefined, readonly (Row | undefined)[
   ['while its first chunk is open', {}, [open, ended(1)], 0],
   ['while a chunk has no row', {}, [ended(0), undefined], 0],
   ['while a chunk is open that is not among the last eight', {}, [open, ...Array(8).fill(ended(1))], 1],
-  ['while one of these has no row', {}, [undefined, ...Array(8).fill(ended(1))], 1],
+  ['while one of the last eight chunks has no row', {}, [undefined, ...Array(8).fill(ended(1))], 1],
   ['while a chunk that was reopened is open', {}, [{ ...ended(0), state: 'open' }], 0],
 ])('a batch is not finished: %s', async (_, header, rows, lists) => {
   const batch = await batchWith(header, rows);

@@ -43,7 +43,7 @@ test('a scored file reports how many of all rows are scored', async () => {
 });
 
 test.each([
-  ['in DynamoDB’s manner', () => createMemoryTable()],
+  ['like DynamoDB', () => createMemoryTable()],
   ['in a file', () => createSqliteTable(sqliteFile(join(folder.path, 'jobs.db')))],
 ])(
   'two processes that score a batch concurrently make no more calls than the batch allows, with a table %s',

@@ -121,17 +121,17 @@ test.each([
   ['another id', 'id,text\n1,good\n3,bad\n', 'got another id'],
   ['no id', 'id,text\n1,good\n,bad\n', 'got another id'],
   [
-    'a row more',
+    'one more row',
     'id,text\n1,good\n2,bad\n3,x\n',
     'line 4: the file has changed since it was scored: expected the row that was scored, got a row after the last row',
   ],
   [
-    'a row less',
+    'one row fewer',
     'id,text\n1,good\n',
     'line 3: the file has changed since it was scored: expected the row that was scored, got no such row',
   ],
   [
-    'a line more',
+    'one more line',
     'id,text\n1,good\n\n2,bad\n',
     'line 3: the file has changed since it was scored: expected the row that was scored, got a row on line 4',
   ],

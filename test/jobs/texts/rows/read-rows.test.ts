@@ -257,7 +257,7 @@ describe('a bad row does not stop the others:', () => {
     ],
     ['a stray quote, and one at an end', ['1,5" disk', '2,two', '3,"three" or "', '4,four'], [-2, 3, -4, 5]],
     ['a stray quote, and a row of its own', ['1,"a"b"', '2,c', '3,"d"'], [-2, 3, 4]],
-    ['one that opens a field of another row', ['1,"a"b"', '2,c', '3,"', '4,e'], [-2, 3, -4, 5]],
+    ['a quote that opens a field of another row', ['1,"a"b"', '2,c', '3,"', '4,e'], [-2, 3, -4, 5]],
     ['a broken text whose lines look like rows', ['1,"he said "hi"', 'to me', 'and so,"', '2,two'], [-2, 5]],
     ['a broken text', ['1,"he said "hi" to', 'me, and', 'you, too"', '2,two'], [-2, 5]],
     ['a broken row before another', ['1,"a"b"', '2,c,d', '3,"', '4,e'], [-2, 5]],
@@ -505,9 +505,9 @@ test.each([
 });
 
 test.each([
-  ['half of a mark', [0xff, 0x41, 0x42, 0x43], /^(?!utf)/],
+  ['half of a byte order mark', [0xff, 0x41, 0x42, 0x43], /^(?!utf)/],
   ['no more valid characters than broken bytes', [0xc3, 0xa9, 0xff], /^(?!utf)/],
-  ['a euro sign of Windows alone', [0x80], /^windows-1252$/],
+  ['a lone euro sign in windows-1252', [0x80], /^windows-1252$/],
   [
     'surrogates of three bytes each, as CESU-8 has them',
     Array(20).fill([0xed, 0xa0, 0xbd]).flat(),

@@ -196,7 +196,7 @@ describe('a text that another worker scores', () => {
 describe('a retry', () => {
   test.each([
     ['would come at the deadline is not waited for', 7_000, [250]],
-    ['comes before it is', 7_001, [7_000]],
+    ['would come just before the deadline is waited for', 7_001, [7_000]],
   ])('that %s', async (_, leftMs, slept) => {
     const { analyze } = scriptedAnalyze({ good: [busy] });
     const one = worker(analyze);

@@ -127,8 +127,8 @@ describe('a job that imports formulas', () => {
 
   test.each([
     ['a list', list],
-    ['a text that is one', JSON.stringify(list)],
-    ['a text that is CSV', 'id,expression\n7,`a`\n8,`b`\n'],
+    ['text that contains a JSON list', JSON.stringify(list)],
+    ['text that contains CSV', 'id,expression\n7,`a`\n8,`b`\n'],
     ['a list of more than a megabyte', [...list, ...Array.from({ length: 30_000 }, () => list[0])]],
   ])('stores once what its function returns: %s', async (_, result) => {
     expect(await importedBy({ result })).toEqual({
@@ -143,7 +143,7 @@ describe('a job that imports formulas', () => {
     ['nothing', null, /expected a list of \{id, expression\}, got null/],
     ['an empty list', [], /expected formulas, got none/],
     [
-      'a list of something else',
+      'a list without formulas',
       [{ name: 'x' }],
       /0 formulas are imported, and 1 rows or lists are not, because they are invalid: line 1: .*expected a field of this name in the row, got none/,
     ],

@@ -39,8 +39,8 @@ describe('a platform whose files do not change', () => {
 
   test.each<[string, Partial<SimulatedFiles>]>([
     ['ignores the order that is asked for', {}],
-    ['ignores it, while its paths have the same order', { ties: 1 }],
-    ['refuses it', { order: 'refuses' }],
+    ['ignores the order that is asked for, while its paths happen to have it', { ties: 1 }],
+    ['refuses the order that is asked for', { order: 'refuses' }],
     ['sorts by creation, but has too few files to show it', { order: 'sorts', ties: 1 }],
   ])('that %s is proved by two reads that find the same', async (_, differences) => {
     for (const hasTotals of [true, false]) {
