@@ -34,7 +34,7 @@ import { createScoreCache } from './texts/cache/score-cache.ts';
 /**
  * Creates the check that the ledger belongs to the store (`tableCheckOf`) and is not an older copy: it must have the
  * jobs and scores whose results are in the store. An older copy of a file, a file whose log was deleted, and a table
- * that was created anew or restored all have the right name. A file keeps all rows, so all results and all scores of
+ * that was created anew or restored: all of these have the right name. A file keeps all rows, so all results and all scores of
  * batches are compared. In DynamoDB rows expire, so the check compares some results of each type of the newest day,
  * and the scores of the batch that is to be sent. With `NEW_LEDGER` it copies what the ledger lacks from the store.
  * Throws a `bad-table` TableError.

@@ -163,7 +163,7 @@ export function renewLease(options: {
   const lost = new AbortController();
   const stopped = new AbortController();
   const wait = (ms: number) => sleep(Math.max(0, ms), stopped.signal).catch(() => undefined);
-  /** When the lease ends by the steady clock, which keeps running evenly if the other clock is changed. */
+  /** When the lease ends by the steady clock, which runs on evenly if the clock of `now` is changed. */
   const endOf = (current: Claim) => steady() + current.leaseUntilMs - now();
   let endMs = endOf(claim);
   let underWay: Promise<void> = Promise.resolve();

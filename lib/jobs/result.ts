@@ -193,8 +193,8 @@ async function* matchingKeys(
 }
 
 /**
- * Finds the result of a job; undefined if it has none, or only a result of an earlier outcome. `value` is undefined if the
- * result is not JSON.
+ * Finds the result of a job; undefined if it has none, or only a result of an earlier outcome. `value` is
+ * undefined if the result is not JSON.
  */
 export async function findResult(
   store: Pick<Store, 'get'>,

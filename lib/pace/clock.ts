@@ -3,7 +3,7 @@ export type Clock = {
   /** The clock, in epoch milliseconds. */
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Milliseconds on a clock that never changes otherwise than by passing time. Default: `now`. */
+  /** Milliseconds on a clock that is never set: it changes only as time passes. Default: `now`. */
   readonly steady?: (() => number) | undefined;
   /** The clock's maximum error in milliseconds, in either direction, beyond what the spacing allows for. Default: 0. */
   readonly clockErrorMs?: () => number;

@@ -29,7 +29,7 @@ export type ListedObject = {
   readonly key: string;
   readonly sizeBytes: number;
   /**
-   * Changes when other content is stored. In S3 it is the etag that `get` and `put` return; callers only compare it.
+   * Changes when the content changes. In S3 it is the etag that `get` and `put` return; callers only compare it.
    */
   readonly mark: string;
   /** When the object was last stored, in epoch milliseconds, by the clock of the disk or of S3; absent if unknown. */

@@ -21,8 +21,8 @@ type SqliteTableOptions = {
 const sinceBoot = () => Number(process.hrtime.bigint() / 1_000_000n);
 
 /**
- * Opens the rows in a SQLite file. Rows do not expire. The ends of leases are stored as times of the steady clock,
- * so that changing the other clock does not end a lease.
+ * Opens the table in a SQLite file. Rows do not expire. The ends of leases are stored as times of the steady clock,
+ * so that a change of the machine's date does not end a lease.
  */
 export function createSqliteTable(file: SqliteFile, options: SqliteTableOptions = {}): Table {
   const { textOf, rowOf } = createRows(file, options);

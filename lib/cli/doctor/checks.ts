@@ -168,7 +168,7 @@ const RESTORE_RISK =
 /** The lifetime of the test row in milliseconds, in case it is not deleted. */
 const ROW_LIFETIME_MS = 3_600_000;
 
-/** Checks that the table exists and has our keys, and that its rows can be written, read and deleted. */
+/** Checks that the table exists and has the keys `pk` and `sk`, and that its rows can be written, read and deleted. */
 const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environment }) => {
   if (tableName === undefined)
     return skipped('SYNC_TABLE is not set, but the queue is in SQS: `work` needs the table of that queue');

@@ -28,7 +28,7 @@ export type JobTypeDefinition<
    * Whether a job sends many requests. Such a job can be cancelled between two requests, and does not block short jobs.
    */
   readonly sendsMany?: boolean;
-  /** Whether a job belongs to a batch, so that calls of other jobs leave before its own. */
+  /** Whether a job belongs to a batch, so that calls of jobs outside batches leave first. */
   readonly isBulk?: (job: JobFrom<Message>) => boolean;
   /** Timeout of one platform request, in milliseconds. Default: the configured one. */
   readonly timeoutMs?: number | undefined;

@@ -42,8 +42,8 @@ type Exchange = (
 
 /**
  * Creates the exchange. It uses `node:http`, because `fetch` does not show in which phase a connection broke, and
- * `sent` is derived from that phase. `fetch` also gives up after 300 s, while a code function may take longer, and it takes no proxy as
- * an argument. A connection that was idle for `maxIdleMs` is not reused.
+ * `sent` is derived from that phase. `fetch` also gives up after 300 s, while a code function may take longer, and it
+ * takes no proxy as an argument. A connection that was idle for `maxIdleMs` is not reused.
  */
 export function createExchange(proxyEnv?: NetworkEnvironment, maxIdleMs = MAX_IDLE_MS): Exchange {
   const agents = createAgents(proxyEnv, maxIdleMs);

@@ -103,7 +103,7 @@ function formatOf(head: Uint8Array, { format, name = '' }: RowsOptions): InputFo
   if (format !== undefined) return format;
   const [, ending = ''] = /\.(csv|tsv|ndjson|jsonl)(?:\.gz)?$/i.exec(name) ?? [];
   if (/^[ct]sv$/i.test(ending)) return 'csv';
-  // Skips byte order marks, spaces, and zero bytes: in UTF-16 every other byte of ASCII is zero.
+  // Skips byte order marks, spaces, and zero bytes: in UTF-16 every second byte of ASCII is zero.
   const first = head.find(
     (byte) => ![0, 0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf, 0xfe, 0xff].includes(byte),
   );
