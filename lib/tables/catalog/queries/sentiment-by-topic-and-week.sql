@@ -1,4 +1,4 @@
--- How many times each sentiment occurs for each topic, by week (its Monday). The week is that of the date in the text's
+-- How many times each sentiment occurs for each topic, by week (its Monday). It is the week of the date in the text's
 -- columns (`--columns`); otherwise of the start of its job; otherwise of the start of a batch that `score` named
 -- itself. Texts without any of these have no week. Texts that were scored as a whole have no topic.
 WITH job AS (

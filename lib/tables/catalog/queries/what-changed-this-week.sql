@@ -1,5 +1,5 @@
 -- What was added, removed or changed in the last seven days, in all places, with the fields that differ: one row for
--- each change that a run found against the run before. Fields that differ in each run, such as download URLs, are not
+-- each change that a run found since the run before. Fields that differ in each run, such as download URLs, are not
 -- counted, and neither is the order of a list in which order has no meaning.
 SELECT
   place,
