@@ -94,7 +94,9 @@ const REDIRECTS = [
 ] as const;
 
 const redirects = REDIRECTS.map(([code, address, shown, requests]): Case => {
-  const says = new RegExp(`^redirected \\(${code}\\) to ${shown}, which is not followed: is the address `);
+  const says = new RegExp(
+    `^redirected \\(${code}\\) to ${shown}, which is not followed; check that the address `,
+  );
   return {
     name: `${code} to ${address}`,
     reply: redirect(code, address),

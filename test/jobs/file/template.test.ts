@@ -25,6 +25,7 @@ test.each([
   ['number', '12345678901234567890', 12345678901234567890n],
   ['number', ' -1.5e3 ', -1500],
   ['boolean', 'TRUE', true],
+  ['boolean', 'False', false],
   ['json', '{"a":[1]}', { a: [1] }],
   ['text', '12', '12'],
 ])('a cell is read as %s: %s', (type, cell, value) => {
@@ -41,6 +42,10 @@ test.each([
   expect(filled(`{"v":"{{price:${type}}}"}`, { price: cell })).toEqual({
     faults: [expect.stringContaining(fault)],
   });
+});
+
+test('spaces around the column and its type do not count', () => {
+  expect(filled('{"v":"{{ price : number }}"}', { price: '7' })).toEqual({ value: { v: 7 } });
 });
 
 test('an empty cell omits an optional field', () => {

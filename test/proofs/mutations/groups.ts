@@ -86,7 +86,7 @@ export const groups = {
       'test/jobs/{allow,event-bridge,job-advice,inbox-request,ids-in-keys,platform-outage,requeue}.test.ts',
       'test/jobs/{thrown-error,unnamed-message}.test.ts',
       'test/jobs/{message,types,file}/**/*.test.ts',
-      'test/cli/{work,run,submit,formula-apply,formula-log}.test.ts',
+      'test/cli/{work,run,submit,formula-apply,formula-log,jobs}.test.ts',
       'test/hostile/messages.test.ts',
     ],
   },
