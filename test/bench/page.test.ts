@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 
-test('each figure of the page names the commit that it was measured at', async () => {
+test('each figure in docs/measurements.md names the commit at which it was measured', async () => {
   const lines = (await readFile('docs/measurements.md', 'utf8')).split('\n');
   const rows = lines.filter((line) => /^\| (?!measured )/.test(line));
   expect(rows.length).toBeGreaterThan(0);

@@ -40,8 +40,8 @@ describe.concurrent.each([
   ['light', 1360],
   ['dark', 1360],
   ['light', 360],
-] as const)('%s, %d px wide', (colorScheme, width) => {
-  test('axe-core finds nothing in any part, and the page never scrolls sideways', async ({ expect }) => {
+] as const)('the %s page, %d px wide:', (colorScheme, width) => {
+  test('axe-core finds no fault in any part, and nothing scrolls sideways', async ({ expect }) => {
     const { page, misdeeds } = await openReport(browser, report.url, {
       colorScheme,
       viewport: { width, height: 900 },

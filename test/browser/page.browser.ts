@@ -59,7 +59,7 @@ test('the counts on the page are those of the facts', async () => {
   await page.context().close();
 });
 
-test('a list that is searched and sorted is saved as CSV with all of its pages', async () => {
+test('a searched and sorted list is saved as CSV with all of its pages', async () => {
   const { page, misdeeds } = await openReport(browser, `${report.url}#owners?sort=-cards`);
   const shown = page.locator('main table.list').filter({ visible: true }).locator('tbody tr').first();
   const [first] = await shown.locator('td').allTextContents();
@@ -82,7 +82,7 @@ test('a list that is searched and sorted is saved as CSV with all of its pages',
   await page.context().close();
 });
 
-test('the search finds the seeded broken links, and the records that they affect', async () => {
+test('the search finds broken links, and the records that they affect', async () => {
   const { page, misdeeds } = await openReport(browser, report.url);
   const [edge = -1, valid = ''] = facts.graph.invalid[5] ?? [];
   // A FUNCTION_TEMPLATE in a link names a user of the calculation: here one that no longer exists.

@@ -19,7 +19,7 @@ type Calculation = {
   }[];
 };
 
-test('the report of the reference platform shows what its snapshots hold, and the broken links in it', async () => {
+test('the report of the sandbox shows the records of its snapshots, and their broken links', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'platform-sync-page-'));
   const file = join(folder, 'report.html');
   const sandbox = await startPlatform({ calculations: 4_000, fileSets: 0, dataFiles: 0 });

@@ -118,7 +118,7 @@ function checkInbox(text: string): void {
   expect(parseInboxRequest('inbox/reviews.json', Buffer.from(text))).toMatchObject({ batch: 'reviews' });
 }
 
-test.each(blocks.filter(({ test }) => test === undefined))('the fenced block at $at works', async (block) => {
+test.each(blocks.filter(({ test }) => test === undefined))('the code block at $at works', async (block) => {
   const kind = kindOf(block);
   if (kind === undefined) expect.fail(`nobody runs a block of ${block.language} ${block.words}`);
 
@@ -133,17 +133,17 @@ test('the TypeScript of all pages compiles against the entry points', () => {
   expect(typeFaults(blocks.filter(checked))).toEqual([]);
 });
 
-test('a block with a test of its own is among the examples there', () => {
+test('a block that names a test is an example in that test', () => {
   for (const { test, text } of blocks) if (test !== undefined) expect(example(test)).toBe(text);
 });
 
-test('the check finds a block that nothing runs', () => {
+test('the check of blocks finds a block that nothing runs', () => {
   const source = ['```', 'platform-sync runs', '```', '```sh deploy', 'ls', '```', ''].join('\n');
 
   expect(blocksOf('a.md', source).map(kindOf)).toEqual([undefined, undefined]);
 });
 
-test('the check finds a line that fails', async () => {
+test('the check of blocks finds a line that fails', async () => {
   await expect(runLine('npx platform-sync runs --none', { environment, folder })).rejects.toThrow(
     'expected exit code 0, got 2',
   );

@@ -35,7 +35,7 @@ function unlinkedOn(prose: string): readonly string[] {
   });
 }
 
-test('the first use of a hard term on a page links to the glossary', () => {
+test('the first use of a difficult term on a page links to the glossary', () => {
   const written = pages.filter(
     (page) =>
       (page === 'README.md' || page.startsWith('docs/')) &&
@@ -52,7 +52,7 @@ test('the first use of a hard term on a page links to the glossary', () => {
   expect(LINKED.filter((term) => !glossary.includes(term))).toEqual([]);
 });
 
-test('the check finds a term whose first use has no link', () => {
+test('the check of terms finds a term whose first use has no link', () => {
   expect(unlinkedOn('The ledger. The [ledger](glossary.md#jobs), a [fence](glossary.md#jobs).')).toEqual([
     'ledger',
   ]);

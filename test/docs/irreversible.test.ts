@@ -38,7 +38,7 @@ const isOurs = (path: string) => !path.startsWith('lib/sandbox/');
 
 const named = Object.keys(FILES);
 
-test('each file that deletes from a store, a table or a queue is in the list, with the reason', async () => {
+test('each file that deletes from a store, a table or a queue is in the list of such files, with the reason', async () => {
   const deleting: string[] = [];
   for await (const path of glob('{lib,functions}/**/*.ts'))
     if (isOurs(path) && DELETES.test(readFileSync(path, 'utf8'))) deleting.push(path);
@@ -47,7 +47,7 @@ test('each file that deletes from a store, a table or a queue is in the list, wi
   expect(deleting.filter((path) => !named.includes(path))).toEqual([]);
 });
 
-test('each file in the list exists, and deletes', () => {
+test('each file in the list of files that delete exists, and deletes', () => {
   expect(named.filter((path) => !existsSync(path))).toEqual([]);
   expect(named.filter((path) => !/\.(delete|erase)\(/.test(readFileSync(path, 'utf8')))).toEqual([]);
 });

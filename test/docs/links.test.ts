@@ -54,7 +54,7 @@ test('no page contains the markers of an unfinished merge', () => {
   expect(marked).toEqual([]);
 });
 
-test('README has at most 8 KB, and the two commands to begin with', () => {
+test('README has at most 8 KB, and shows the two commands to begin with', () => {
   const text = textOf('README.md');
 
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(8_192);

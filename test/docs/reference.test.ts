@@ -10,6 +10,6 @@ test.each(Object.entries(pages))(
   },
 );
 
-test('the check finds a method that no longer exists', () => {
+test('generating the reference fails if it names a method that no longer exists', () => {
   expect(() => methodOf('lib/platform/client.ts', 'operations', 'files.gone')).toThrow('expected files.gone');
 });

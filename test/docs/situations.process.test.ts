@@ -27,7 +27,7 @@ test('a clone has the command that the pages use', async () => {
   });
 });
 
-test('in another folder npx finds no command and asks the registry, unless the line changes to the project first', async () => {
+test('in another folder, npx finds no command and asks the registry, unless the command line changes to the project first', async () => {
   const alone = await typed('npx platform-sync --version', folder.path);
   const entered = await typed(`cd ${resolve('.')} && exec npx platform-sync --version`, folder.path);
 

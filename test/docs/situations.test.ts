@@ -30,7 +30,7 @@ function serverOf(text: string): string {
   return server?.command === 'sh' ? (server.args[1] ?? '') : JSON.stringify(server);
 }
 
-test('no page uses the bare command, which a clone does not have', () => {
+test('no page shows the command without npx, because a clone does not have it', () => {
   // This page shows printed output, which uses the bare name.
   const written = pages.filter((page) => page !== 'docs/broken-states.md');
   const bare = written.flatMap((page) =>

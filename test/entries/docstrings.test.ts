@@ -62,7 +62,7 @@ const DOCUMENTED = [
   ['infra/token-secret.ts', 'ExistingToken', 2],
 ] as const;
 
-describe('there is a docstring', () => {
+describe('a docstring exists', () => {
   test.each(DOCUMENTED)('at every member of %s: %s', (file, name, least) => {
     const members = membersOf(file, name);
 
@@ -80,7 +80,7 @@ describe('there is a docstring', () => {
   });
 });
 
-test('a row is a record of any values', () => {
+test('every row type is assignable to a record of unknown values', () => {
   const rows: readonly Record<string, unknown>[] = [
     { id: '1' } satisfies Partial<CalculationRow>,
     {} as Calculation,

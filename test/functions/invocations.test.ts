@@ -13,7 +13,7 @@ function started() {
 
 const limitOf = (ms: number) => ({ awsRequestId: 'r-1', getRemainingTimeInMillis: () => ms });
 
-test('before the time limit, a line names the open work, and the signal is aborted', async () => {
+test('shortly before the time limit, a log line names the open work, and the signal is aborted', async () => {
   const { run, inHand, logged } = started();
 
   await run(limitOf(30), async (nearEnd) => {
@@ -42,7 +42,7 @@ test('before the time limit, a line names the open work, and the signal is abort
   ]);
 });
 
-test('if much work is in progress, the oldest twenty items are named', async () => {
+test('if much work is in progress, the log line names the oldest twenty items', async () => {
   const { run, inHand, logged } = started();
   const held = Array.from({ length: 50 }, (_, job) => inHand.hold({ job }));
 
@@ -54,7 +54,7 @@ test('if much work is in progress, the oldest twenty items are named', async () 
   expect(inHand.size()).toBe(0);
 });
 
-test('one line says that an invocation begins, another that it has ended, and the lines between name it', async () => {
+test('one log line says that an invocation begins, another that it has ended, and lines between them have its id', async () => {
   const lines: string[] = [];
   const { run } = createInvocations((line) => lines.push(line));
   const logger = createLogger('info', (line) => lines.push(line));

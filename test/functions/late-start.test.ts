@@ -8,7 +8,7 @@ function reported(event: unknown): readonly unknown[] {
   return lines.map((line) => JSON.parse(line));
 }
 
-test('a start that Lambda delayed is reported as a problem, measured in seconds', () => {
+test('a start that Lambda delayed is reported as a problem, with the delay in seconds', () => {
   const scheduledAt = new Date(Date.now() - 1_000_000).toISOString();
 
   expect(reported({ scheduledAt })).toMatchObject([

@@ -53,7 +53,7 @@ test('calls and their failures are counted', () => {
   ]);
 });
 
-test('a single forbidden record raises no alarm', () => {
+test('a few calls with status 403 are not reported as a problem', () => {
   const { metrics, written, problems } = startMetrics();
 
   metrics.observe({ ...request, operation: 'getDataFile', status: 403 });
@@ -94,7 +94,7 @@ test('jobs are counted in total and by type, snapshots by place', () => {
   ]);
 });
 
-test('a problem is logged in a line of its own, which names it', () => {
+test('a problem is logged in a separate line, which names it', () => {
   const { metrics, lines } = startMetrics();
 
   metrics.jobFinished({ type: 'score', status: 'done' });
@@ -158,7 +158,7 @@ describe('throttling', () => {
     return problems();
   }
 
-  test('is a problem while three consecutive windows have it, with their lowest share', () => {
+  test('is a problem if three consecutive windows have it, and its value is the lowest share of the three', () => {
     expect(reportedAfter([10, 5], [10, 1], [10, 3])).toEqual([['Throttling', 10]]);
   });
 
@@ -191,7 +191,7 @@ describe('a reduced rate', () => {
 
   const NO_SLOTS = { granted: 0, used: 0, wasted: 0, waitedMs: 0, throttled: 0 };
 
-  test('is a problem while calls wait in three consecutive windows, with the smallest reduction in percent', () => {
+  test('is a problem if calls wait in three consecutive windows, and its value is the smallest reduction in percent', () => {
     expect(reportedAt([10, 8, 4])).toEqual([['RateReduced', 50]]);
     expect(reportedAt([10, 10])).toEqual([]);
     expect(reportedAt([10, 20, 10])).toEqual([]);
@@ -202,7 +202,7 @@ describe('a reduced rate', () => {
   });
 });
 
-test('each invocation writes its own sums, and nothing if nothing happened', () => {
+test('each invocation writes only its own sums, and nothing if it made no calls', () => {
   const { metrics, written } = startMetrics();
 
   metrics.messageRefused();

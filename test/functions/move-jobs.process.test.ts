@@ -48,7 +48,7 @@ async function bodiesOn(start: string): Promise<readonly string[]> {
   return [...bodies];
 }
 
-test('jobs on queues that were turned off move to the queue of all jobs, under a role that may do nothing else', async () => {
+test('jobs on queues that were turned off move to the queue of all jobs, and the role for it allows nothing else', async () => {
   const jobs = Array.from({ length: 25 }, (_, index) =>
     JSON.stringify({ version: 1, ...adds(`job-${index}`) }),
   );

@@ -117,7 +117,7 @@ test.for([
     { place: 'calculations.narrow', run: expect.any(String), err: ['SnapshotStoppedError', '413'] },
   ],
 ] as const)(
-  'an execution that %s also leaves one line, with its error',
+  'even an execution that %s leaves one log line, with its error',
   async ([, change, { err, ...line }]) => {
     using written = writtenLines();
 

@@ -41,7 +41,7 @@ async function reportedAt(allowed: number, { loops }: { readonly loops: number }
 /** The percentage above which there is an alarm. */
 const LIMIT = 45;
 
-test('a platform that allows half of the rate is detected, though it refuses fewer calls than Throttling looks for', async () => {
+test('a platform that allows half of the rate is detected, although it refuses too few calls for the problem Throttling', async () => {
   const { percent, refusedPercent } = await reportedAt(10, { loops: 8 });
 
   expect(refusedPercent).toBeLessThan(5);
@@ -53,7 +53,7 @@ test('a platform that allows nearly all of the rate is not reported, and neither
   expect((await reportedAt(10, { loops: 1 })).percent).toBe(0);
 });
 
-test('an operation that is refused alone is a problem with its name, for as long as its calls are tried', () => {
+test('if the platform refuses a single operation, this is reported as a problem with its name, while its calls are tried', () => {
   const nowMs = Date.UTC(2026, 10, 29, 12);
   const line = { effectiveRate: 0.04, isProbing: true };
 

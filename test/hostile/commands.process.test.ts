@@ -48,7 +48,7 @@ test('there are more than 200 hostile uses of commands, each with its own name',
   expect(ends.size).toBeGreaterThan(200);
 });
 
-describe.each(Object.keys(commandCases) as (keyof typeof commandCases)[])('hostile %s', (group) => {
+describe.each(Object.keys(commandCases) as (keyof typeof commandCases)[])('hostile %s:', (group) => {
   test.each<CommandCase>(commandCases[group])('$name', ({ name, code, says, requests = 0, ...most }) => {
     const { maxSeconds = 10, maxMb = MAX_ADDED_MB[group] } = most;
     const end = ends.get(name);

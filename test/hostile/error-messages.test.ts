@@ -29,7 +29,7 @@ test.for<readonly [string, Error]>([
   expect(message).toMatch(/^.{100,4000}…$/);
 });
 
-test('the error of a row in a part of scores has at most 4,001 characters', () => {
+test('the error that a row of scores has is at most 4,001 characters long', () => {
   const row = { line: 1, id: 'a', text: 'fine', columns: {} };
 
   const { body } = printPart({ batch: 'b', chunk: 0 }, [scoredRow(row, { error: LONG })]);

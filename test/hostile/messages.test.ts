@@ -40,7 +40,7 @@ test.each<readonly [string, () => unknown]>([
   ['an error whose message is no text', () => WITHOUT_TEXT],
   ['an error with a property that cannot be read', () => SECRETIVE],
   ['an error with a message of a million characters', () => new Error('x'.repeat(1_000_000))],
-])('a job ends whatever its runner throws, even if only one job was sent: %s', async (_, thrown) => {
+])('a job ends whatever its runner throws, even if it was received alone: %s', async (_, thrown) => {
   for (const sends of [true, false]) {
     const run: Runners['run-function'] = async (_job, turn) => {
       await turn.beforeSend();
@@ -153,7 +153,7 @@ describe('a request in the inbox', () => {
     });
   });
 
-  test('is refused if it is nested deeper than a message may be', async () => {
+  test('is refused if it is nested more deeply than a message may be', async () => {
     const { parseInboxRequest } = await import('../../lib/jobs/split-inbox.ts');
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     const body = `{"object":"a","text":"t","modelConfiguration":${deep}}`;

@@ -36,7 +36,7 @@ const CASES: readonly (readonly [kind: LargeKind, responses: number, ends: strin
 ];
 
 test.each(sampled(3, CASES))(
-  '%s: %i concurrent responses are accepted or refused in bounded memory',
+  'memory stays bounded while responses are accepted or refused: %s, %i concurrent',
   (kind, responses, ends) => {
     const { stdout, stderr } = spawnSync(
       process.execPath,

@@ -35,7 +35,7 @@ describe('a response is read as usual', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('if it is an empty object, which has no rows', async () => {
+  test('if it is an empty object, which counts as no rows', async () => {
     await using server = await startServer(json({}));
 
     expect(await clientAt(server.url).calculations.search({ sort })).toMatchObject({ rows: [] });

@@ -119,7 +119,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test.each(Object.keys(configurations))(
-  'the template of %s has no errors, and only the accepted warnings',
+  'the template %s has no errors, and only accepted warnings',
   (name) => {
     const found = findings.filter(({ Filename }) => Filename === fileOf(name));
 

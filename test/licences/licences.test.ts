@@ -26,7 +26,7 @@ test.each([
   ['SEE LICENSE IN LICENSE.md', false],
   ['UNLICENSED', false],
   [undefined, false],
-])('a package that is licensed under %s is allowed: %s', (license, isAllowed) => {
+])('the licence %s is allowed: %s', (license, isAllowed) => {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'licences-'));
   const files = {
     'package-lock.json': {
@@ -80,14 +80,14 @@ const imported = new Set(
     ),
 );
 
-test('dependencies and optional peers are exactly what lib and functions import at run time', () => {
+test('the dependencies and optional peers of the package are exactly what lib and functions import at run time', () => {
   const { dependencies, peerDependencies } = manifest;
   const { 'aws-cdk-lib': _, constructs: __, ...peers } = peerDependencies;
 
   expect([...imported].sort()).toEqual(Object.keys({ ...dependencies, ...peers }).sort());
 });
 
-test('an optional peer is the version that the tests use or newer, and the one that the command names', () => {
+test('the version of an optional peer is the one that the tests use or newer, and the one that commands name', () => {
   for (const [peer, { version }] of Object.entries(optionalPeers)) {
     const tested = manifest.devDependencies[peer] ?? '';
     const isOfAws = peer.startsWith('@aws-sdk/');

@@ -26,7 +26,7 @@ describe('that the platform has accepted calls since the last 429', () => {
     expect([1, 2, 3].map(acceptance.acceptedSince)).toEqual([false, true, false]);
   });
 
-  test('is not proved by a call that failed, or by an unknown call', async () => {
+  test('is not proved by a failed call, or by a call that is not known to the tracker', async () => {
     const { acceptance, pass } = createWorker();
     const slot = slotAt(0);
 
@@ -38,7 +38,7 @@ describe('that the platform has accepted calls since the last 429', () => {
     expect(acceptance.acceptedSince(0)).toBe(false);
   });
 
-  test('is proved by a call that has taken two seconds, since a 429 would have arrived sooner', async () => {
+  test('is proved by a call in flight for two seconds, because a 429 would have arrived sooner', async () => {
     const { acceptance, pass } = createWorker();
     acceptance.left(slotAt(0), 1);
 
@@ -51,11 +51,11 @@ describe('that the platform has accepted calls since the last 429', () => {
   });
 });
 
-describe('a sleep', () => {
+describe('a wait for accepted calls', () => {
   test.each([
     ['a call is accepted', true],
     ['something else has changed', false],
-  ])('ends when %s, even if it could be aborted', async (_, isCall) => {
+  ])('ends when %s, with or without a signal', async (_, isCall) => {
     const { acceptance, clock } = createWorker();
     const slot = slotAt(0);
     acceptance.left(slot, 0);
@@ -70,7 +70,7 @@ describe('a sleep', () => {
     expect(clock.now()).toBe(1_000);
   });
 
-  test('throws the reason if it is aborted', async () => {
+  test('throws the reason of the abort', async () => {
     const { acceptance, clock } = createWorker();
     const stop = new AbortController();
     const slept = acceptance.sleep(5_000, stop.signal);

@@ -78,7 +78,7 @@ const unavailableBetween =
 describe('an outage of an hour', () => {
   const call = unavailableBetween(MINUTE, 61 * MINUTE);
 
-  test('stops all workers within seconds, and causes one probe in ten seconds for its first ten minutes', async () => {
+  test('stops all workers within seconds, and causes one probe every ten seconds for its first ten minutes', async () => {
     const { between, probes } = await runFleet([{ call }, { call }, { call }], 30 * MINUTE);
 
     expect(between(MINUTE + 5 * SECOND, 30 * MINUTE)).toEqual([0, 0, 0]);
@@ -109,7 +109,7 @@ describe('an outage of an hour', () => {
     expect(between(62 * MINUTE, 63 * MINUTE).at(-1)).toBeGreaterThan(100);
   });
 
-  test('stops each worker by itself if the table is unavailable, too', async () => {
+  test('stops each worker separately if the table is unavailable at the same time', async () => {
     const { between } = await runFleet([{ call }, { call }], 63 * MINUTE, (atMs) => atMs > MINUTE);
 
     expect(between(MINUTE + 5 * SECOND, 61 * MINUTE)).toEqual([0, 0]);
@@ -133,7 +133,7 @@ test.for([
   ['refused token', 1],
   ['not the platform', 0],
 ] as const)(
-  'jobs that fail by their own fault (%s) do not open the breaker: a probe that gets a response refutes them',
+  'jobs that fail by their own fault (%s) do not open the breaker, because a probe gets a response',
   async ([outcome, written]) => {
     const failing = { call: () => outcome, probe: () => 'answered' as const };
 
@@ -152,7 +152,7 @@ test('a fault of less than two seconds does not open the breaker', async () => {
   expect(writes).toBe(0);
 });
 
-test('a worker that alone is cut off stops the others once, for seconds, and then only itself', async () => {
+test('if a single worker is cut off, it stops the other workers once, for seconds, and then only itself', async () => {
   const cut = { call: unavailableBetween(MINUTE, 9 * MINUTE, 'refused token') };
   const sound = { call: () => 'answered' as const };
 

@@ -29,7 +29,7 @@ function createView({ failures = 0 } = {}) {
   return { view, clock, state, run };
 }
 
-test('the budget is read once, and is as old as the request for it', async () => {
+test('the budget is read once, and counts as read when the request was sent', async () => {
   const { view, run, state } = createView();
 
   const known = await run(view.known);
@@ -47,7 +47,7 @@ test('a failed request throws, and does not update the view of the budget', asyn
   expect(view.last()).toBeUndefined();
 });
 
-test('a change updates the view of the budget, even if it is refused, with the state that decided', async () => {
+test('a change updates the view of the budget with the stored state, even if the change is refused', async () => {
   const { view, run } = createView();
 
   const changed = await run(() => view.change('set', (budget) => ({ ...budget, incidents: 1 })));
@@ -59,7 +59,7 @@ test('a change updates the view of the budget, even if it is refused, with the s
   expect([...ages, view.ageMs(), view.leadMs()]).toEqual([40, 40, 0, 40]);
 });
 
-test('an unrelated change does not move a line that this clock finds implausible', async () => {
+test('an unrelated change does not move the end of the line, even if it is implausibly late by this clock', async () => {
   const aMonthAheadMs = 2_678_400_000;
   const before = { ...emptyBudget, tatMs: aMonthAheadMs, throttle: learnedTo(5, aMonthAheadMs) };
   const item = createMemoryBudget(before);

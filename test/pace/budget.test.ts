@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { afterRefusal, type Budget, emptyBudget, fullSpacing, lineSpacing } from '../../lib/pace/budget.ts';
 import { learnedTo, refusedAt } from './throttled.ts';
 
-describe('the spacing of the line', () => {
+describe('the spacing of slots in the line', () => {
   test.each([
     ['pays for calls that leave late, and for machines', emptyBudget, 20.6],
     ['is that of a cap that is lower', { ...emptyBudget, capRate: 40 }, 25.75],
@@ -12,7 +12,7 @@ describe('the spacing of the line', () => {
     expect(lineSpacing(50, budget, 41_999).intervalMs).toBeCloseTo(intervalMs, 9);
   });
 
-  test('at the full rate depends on caps, but not on throttling', () => {
+  test('at the full rate depends on an operator’s cap, but not on throttling', () => {
     const budget: Budget = { ...emptyBudget, capRate: 40, throttle: learnedTo(35, 41_999) };
 
     expect(fullSpacing(50, budget).intervalMs).toBeCloseTo(25.75, 9);
@@ -22,7 +22,7 @@ describe('the spacing of the line', () => {
 describe('a 429', () => {
   const refusal = { rate: 50, nowMs: 10_000, retryAfterMs: 0, hasSucceeded: false };
 
-  test('voids the slots that were not due yet, and counts the used ones', () => {
+  test('voids the reserved slots that were not due yet, and counts only the used slots', () => {
     const reserved = { ...emptyBudget, tatMs: 10_200, tally: { ...emptyBudget.tally, granted: 100 } };
 
     expect(afterRefusal(reserved, refusal)).toMatchObject({
@@ -32,14 +32,14 @@ describe('a 429', () => {
     });
   });
 
-  test('of a probe continues the throttling, unless a call is known to have succeeded', () => {
+  test('that a probe gets continues the throttling, unless another call is known to have succeeded', () => {
     const budget = { ...emptyBudget, incidents: 3, throttle: refusedAt(9_000) };
 
     expect(afterRefusal(budget, refusal)).toMatchObject({ incidents: 4, throttle: { refusals: 2 } });
     expect(afterRefusal(budget, { ...refusal, hasSucceeded: true }).throttle).toMatchObject({ refusals: 1 });
   });
 
-  test('lowers the rate from an operator’s cap if there is one', () => {
+  test('lowers the rate starting from an operator’s cap, if there is one', () => {
     expect(afterRefusal({ ...emptyBudget, capRate: 10 }, refusal).throttle?.rate).toBe(10);
   });
 });

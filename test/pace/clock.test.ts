@@ -9,7 +9,7 @@ function clockSet() {
   return { state, clock };
 }
 
-test('a moment is as far ahead as before if the clock is set', () => {
+test('if the clock is set, a stored time is still as far ahead as before', () => {
   const { state, clock } = clockSet();
   const [now, later] = [trackTime(clock), trackTime(clock, 1_500)];
 
@@ -18,7 +18,7 @@ test('a moment is as far ahead as before if the clock is set', () => {
   expect([now(), later(), clock.now()]).toEqual([1_250, 1_750, 1_250]);
 });
 
-test('the error of a call that would wait too long differs from that of a paused budget', () => {
+test('the error of a call says whether it would wait too long or the budget is paused', () => {
   expect(new PaceWaitError(1_500.2, 1_000).message).toBe(
     "the call's turn is in 1501 ms, but it may wait at most 1000 ms",
   );
@@ -27,7 +27,7 @@ test('the error of a call that would wait too long differs from that of a paused
   );
 });
 
-test('a clock that moves by more than 50 ms relative to a monotonic one was set, once', () => {
+test('a clock that moves by more than 50 ms relative to a monotonic clock is reported as set, once', () => {
   const { state, clock } = clockSet();
   const wasSet = watchSteps(clock);
   const after = (byMs: number) => {
@@ -38,7 +38,7 @@ test('a clock that moves by more than 50 ms relative to a monotonic one was set,
   expect([after(0), after(50), after(51), after(0), after(-51)]).toEqual([false, false, true, false, true]);
 });
 
-test('a clock without a monotonic one beside it never counts as set', () => {
+test('a clock is never reported as set if there is no monotonic clock to compare it with', () => {
   const { state, clock } = clockSet();
   const wasSet = watchSteps({ now: clock.now });
 

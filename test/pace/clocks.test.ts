@@ -25,7 +25,7 @@ async function fleetOf(workers: readonly SimulatedWorker[], plan: Partial<FleetP
 const skewed = (...skewsMs: readonly number[]): readonly SimulatedWorker[] =>
   skewsMs.map((skewMs) => ({ skewMs }));
 
-describe('clocks that differ', () => {
+describe('clocks of workers that differ', () => {
   test.each([
     ['by nothing', skewed(0, 0, 0, 0, 0, 0, 0, 0, 0, 0)],
     ['by 100 ms', skewed(100, 0, -100, 50, -50, 0, 0, 100, -100, 20)],
@@ -60,7 +60,7 @@ describe('clocks that differ', () => {
     },
   );
 
-  test('by 2 s let no second exceed the rate even while workers come and go', async () => {
+  test('by 2 s let no second exceed the rate even while workers start and stop', async () => {
     const workers = skewed(1_000, -1_000, 500, -500, 0, 900, -900, 300).map((worker, at) => ({
       ...worker,
       startsMs: 700 * at,
@@ -78,7 +78,7 @@ describe('clocks that differ', () => {
     expect(clocksOff.map(({ worker }) => worker)).toEqual([0, 3]);
   });
 
-  test('by 5 minutes do not cause the refusal of a call that may wait a little', async () => {
+  test('by 5 minutes do not cause a call to be refused that may wait 5 s', async () => {
     const workers = skewed(300_000, -300_000, 0).map((worker) => ({ ...worker, maxWaitMs: 5_000 }));
 
     const { refusals } = await fleetOf(workers);
@@ -172,7 +172,7 @@ describe('for any clocks and durations of requests,', () => {
   );
 });
 
-test('clocks that drift stay together', async () => {
+test('clocks that drift are corrected to the same time', async () => {
   const workers = [0.000_1, -0.000_1, 0.000_05, 0].map((drift) => ({
     skewAt: (atMs: number) => atMs * drift,
   }));
@@ -183,7 +183,7 @@ test('clocks that drift stay together', async () => {
   expect(used).toBeGreaterThan(0.95);
 });
 
-test('if the responses of the table have no Date, the first call does not wait for the time', async () => {
+test('if the responses of the table have no Date, the first call does not wait to learn the time', async () => {
   const { departures } = await fleetOf(skewed(0, 0), { hasDates: false });
 
   expect(departures[0]?.atMs).toBeLessThan(30);

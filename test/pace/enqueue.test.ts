@@ -25,7 +25,7 @@ test('a task that is aborted while it waits leaves the queue with the signal’s
   expect(started).toEqual([]);
 });
 
-test('a running task is not aborted, and no longer listens to the signal', async () => {
+test('a running task is not aborted by the signal that would have removed it from the queue', async () => {
   const stop = new AbortController();
   const { queue, running, end } = busyQueue(stop.signal);
   await queue.onSizeLessThan(1);

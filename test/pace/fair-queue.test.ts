@@ -31,7 +31,7 @@ test('calls of one priority leave in the order in which they came', async () => 
   expect(departed).toEqual(Array.from({ length: 30 }, (_, index) => `bulk ${index + 1}`));
 });
 
-test('an urgent call waits for a few of a batch, not for all of it', async () => {
+test('an urgent call waits for a few calls of a batch, not for all of them', async () => {
   const departed = await leaving([
     { priority: 'bulk', count: 200 },
     { priority: 'high', count: 1, atMs: 5_000 },
@@ -41,7 +41,7 @@ test('an urgent call waits for a few of a batch, not for all of it', async () =>
   expect(before).toBeLessThanOrEqual(5);
 });
 
-test('a priority that had no calls for a while does not save up turns', async () => {
+test('a priority that had no calls for a while does not get the missed turns later', async () => {
   const departed = await leaving([
     { priority: 'bulk', count: 200 },
     { priority: 'normal', count: 100, atMs: 10_000 },

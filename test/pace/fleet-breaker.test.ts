@@ -53,7 +53,7 @@ function fail(breaker: Breaker, times: number): void {
 const opened: OpenBreaker = { sinceMs: 0, cause: 'unreachable', probeAtMs: 10_000 };
 
 describe('a worker without an outage', () => {
-  test('reads the breaker at most every half minute, for all waiting calls together', async () => {
+  test('reads the breaker at most every half minute, even if many calls wait', async () => {
     const { breaker, blockedMs, pass, takeLog } = createWorker();
 
     await Promise.all([breaker.blockedMs(), breaker.blockedMs()]);
@@ -76,7 +76,7 @@ describe('a worker without an outage', () => {
 });
 
 describe('three consecutive failures', () => {
-  test('open the breaker if probes fail too, until two seconds after the first failure', async () => {
+  test('open the breaker if all probes fail until two seconds after the first failure', async () => {
     const { breaker, blockedMs, pass, takeLog, memory } = createWorker();
     breaker.onBudget({});
     fail(breaker, 3);
@@ -105,7 +105,7 @@ describe('three consecutive failures', () => {
 });
 
 describe('a breaker that another worker opened', () => {
-  test('is known from a response of the budget, and read again after a second', async () => {
+  test('is known from a read of the budget, and is read again after a second', async () => {
     const { breaker, memory, blockedMs, pass, takeLog } = createWorker();
     await memory.set(opened);
     breaker.onBudget({ breaker: opened });
@@ -121,7 +121,7 @@ describe('a breaker that another worker opened', () => {
     expect(takeLog()).toEqual(['read at 1001']);
   });
 
-  test('is read again before a response that says it is closed is believed', async () => {
+  test('is read again before a budget that shows it closed is believed', async () => {
     const { breaker, memory, blockedMs, pass, takeLog } = createWorker();
     await memory.set(opened);
     breaker.onBudget({ breaker: opened });
@@ -155,7 +155,7 @@ describe('a call that gets a response', () => {
     expect(await memory.read()).toBeUndefined();
   });
 
-  test('does not close a breaker that was opened since it left', async () => {
+  test('does not close a breaker that was opened after the call left', async () => {
     const reopened = { ...opened, sinceMs: 9_000, probeAtMs: 30_000 };
     const { breaker, memory, blockedMs, pass, takeLog } = createWorker([
       () => {
@@ -174,7 +174,7 @@ describe('a call that gets a response', () => {
   });
 });
 
-describe('after an outage that another worker ended, a new one', () => {
+describe('after another worker has ended an outage, a new outage', () => {
   async function cutOffAfter(ms: number) {
     const worker = createWorker(['unreachable', 'unreachable', 'unreachable', 'answered']);
     const { breaker, memory, blockedMs, pass, takeLog } = worker;
@@ -190,7 +190,7 @@ describe('after an outage that another worker ended, a new one', () => {
     return { ...worker, blocked };
   }
 
-  test('within a minute affects this worker only: it writes nothing, and reads nothing', async () => {
+  test('that only this worker sees within a minute stops only this worker, without a read or a write of the table', async () => {
     const { breaker, blocked, blockedMs, pass, takeLog } = await cutOffAfter(31_000);
     await pass(2_000);
     breaker.onBudget({});
@@ -212,7 +212,7 @@ describe('after an outage that another worker ended, a new one', () => {
     ]);
   });
 
-  test('opens the breaker for all workers if it was seen a minute after that end', async () => {
+  test('that this worker sees a minute later opens the breaker for all workers', async () => {
     const { takeLog } = await cutOffAfter(60_000);
 
     expect(takeLog()).toContain('open at 62000');
@@ -223,7 +223,7 @@ describe.each([
   ['forward', 5 * 3_600_000],
   ['back', -5 * 3_600_000],
 ])('a clock that is set %s by hours', (_, setMs) => {
-  test('does not open the breaker: failures that a probe refutes still count as momentary', async () => {
+  test('does not open the breaker if a probe has shown that the failures were momentary', async () => {
     const { breaker, setClock, blockedMs, takeLog } = createWorker(['answered']);
     breaker.onBudget({});
     fail(breaker, 1);
@@ -263,7 +263,7 @@ describe.each([
     expect(takeLog()).toEqual(['opened']);
   });
 
-  test('still lets the breaker close by a response to a later call, or by a probe within ten seconds', async () => {
+  test('does not stop the breaker from closing by a response to a later call, or by a probe within ten seconds', async () => {
     const responded = createWorker();
     const probing = createWorker(['answered']);
     for (const { breaker, memory, setClock, pass } of [responded, probing]) {

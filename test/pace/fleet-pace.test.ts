@@ -43,7 +43,7 @@ function paced(options: Omit<Parameters<typeof createFleetPace>[0], 'item'>) {
 }
 
 describe('while the table is unavailable', () => {
-  test('nothing leaves, with one warning, and calls leave immediately afterwards', async () => {
+  test('no call leaves, one warning is logged, and calls leave as soon as the table is available', async () => {
     const reported: string[] = [];
     const { clock, pace, state } = paced({
       rate: 9.5,
@@ -64,7 +64,7 @@ describe('while the table is unavailable', () => {
     expect(reported).toEqual(['TableError: try: busy, ThrottlingException', 'back']);
   });
 
-  test('a call that may not wait that long is refused, and calls that have waited stop trying', async () => {
+  test('a call that may not wait that long is refused, and then no longer reads the table', async () => {
     const { clock, pace, state } = paced({ rate: 1, concurrency: 8, maxWaitMs: 5_000 });
     state.isUnavailable = true;
 
@@ -81,7 +81,7 @@ describe('while the table is unavailable', () => {
   test.each([
     { kind: 'bad-table', table: 'paces', expected: 'a table', got: 'none' },
     { kind: 'denied', code: 'AccessDeniedException' },
-  ] as const)('permanently ($kind), calls do not wait for it', async (failure) => {
+  ] as const)('permanently ($kind), calls fail at once', async (failure) => {
     const clock = createVirtualClock();
     const read = () => Promise.reject(new TableError('try', failure));
     const pace = createFleetPace({ ...clock, item: { ...createItem().item, read }, rate: 1, concurrency: 1 });
@@ -106,7 +106,7 @@ describe('while the table is unavailable', () => {
   });
 });
 
-test('a take that was aborted while the table responds does not run concurrently with the next one', async () => {
+test('a call that is aborted while its slot is reserved does not let the next reservation run concurrently', async () => {
   const clock = createVirtualClock();
   const { item } = createItem();
   let [running, max] = [0, 0];
@@ -137,7 +137,7 @@ test('a take that was aborted while the table responds does not run concurrently
 });
 
 describe('a paused budget', () => {
-  test('refuses a call that may not wait, without reading again for a minute', async () => {
+  test('refuses a call that may wait only a short time, without reserving a slot', async () => {
     const { pace, set } = paced({ rate: 10, concurrency: 1, maxWaitMs: 20_000 });
     await set({ pausedAtMs: 0 });
 
@@ -148,7 +148,7 @@ describe('a paused budget', () => {
     expect(pace.counts().granted).toBe(0);
   });
 
-  test('lets a patient call leave once it is resumed', async () => {
+  test('lets a call leave once it is resumed, if the call may wait', async () => {
     const { clock, pace, set } = paced({ rate: 10, concurrency: 1 });
     await set({ pausedAtMs: 0 });
 
@@ -160,7 +160,7 @@ describe('a paused budget', () => {
     await expect(call).resolves.toBe(15_000);
   });
 
-  test('voids slots that were reserved before the pause', async () => {
+  test('voids the slots that were reserved before the pause', async () => {
     const { clock, pace, set } = paced({ rate: 1, concurrency: 2, maxWaitMs: 20_000 });
     const departures: number[] = [];
     const calls = Promise.allSettled([1, 2].map(() => pace.run(async () => departures.push(clock.now()))));
@@ -176,7 +176,7 @@ describe('a paused budget', () => {
   });
 });
 
-test('a refusal changes nothing, and stands for a second without reading the budget again', async () => {
+test('refusing a call changes nothing, and for a second further calls are refused without another read of the budget', async () => {
   const clock = createVirtualClock();
   const { item, state, set } = createItem();
   await set({ incidents: 1, tatMs: 60_000, throttle: learnedTo(7, 0) });
@@ -200,7 +200,7 @@ test.each([
   expect(pace.counts().waitedMs).toBeLessThan(60_000);
 });
 
-test('a 429 is reported to a pace that opens its budget lazily', async () => {
+test('a pace that opens its budget with its first call stores a 429 there', async () => {
   const clock = createVirtualClock();
   const budget = createMemoryBudget();
   const pace = openFleetPace({ ...clock, budget: async () => budget, rate: 10, concurrency: 1 });
@@ -231,6 +231,6 @@ test('a pace opens its budget once, with its first call', async () => {
 test.each([
   ['twenty minutes', 1_200_000, 1_200_000],
   ['a month, which only a clock that was set explains,', 31 * 86_400_000, 1_000],
-])('a call whose turn is in %s is retried then, or soon', (_, dueInMs, waitMs) => {
+])('a call that is refused because its turn is in %s may be retried then, or soon', (_, dueInMs, waitMs) => {
   expect(new PaceWaitError(dueInMs, 20_000).waitMs).toBe(waitMs);
 });

@@ -86,7 +86,7 @@ function createWorker({ budget, responseMs = 40, lateness }: Given = {}) {
 }
 
 describe('a slot', () => {
-  test('of a free line is used once the response to its reservation has arrived, and the line continues as if it began then', async () => {
+  test('on an empty line is used once the response to its reservation arrives, and the line continues from then', async () => {
     const { take, memory, takeLog } = createWorker();
 
     const first = await take();
@@ -98,7 +98,7 @@ describe('a slot', () => {
     expect((await memory.read()).tatMs).toBe(80 + 206);
   });
 
-  test('in a block reserved long before is checked again shortly before it begins', async () => {
+  test('that was reserved seconds ahead is checked again shortly before it is due', async () => {
     const { take, takeLog } = createWorker({ budget: { tatMs: 5_000 } });
 
     const { atMs } = await take();
@@ -107,7 +107,7 @@ describe('a slot', () => {
     expect(takeLog()).toEqual(['look at 0', 'reserve at 40', 'look at 4955']);
   });
 
-  test('in such a block is void if the budget cannot be read', async () => {
+  test('that was reserved seconds ahead is void if the budget cannot be read then', async () => {
     const { take, state, slots, takeLog } = createWorker({ budget: { tatMs: 5_000 } });
     state.failsAtMs = 4_900;
 
@@ -130,7 +130,7 @@ describe('a slot', () => {
   });
 });
 
-test('a slot that was held when the clock was set is dropped, and does not delay the next call', async () => {
+test('a slot that was reserved before the clock was set is dropped, and does not delay the next call', async () => {
   const { take, slots, state } = createWorker();
   await take();
   const held = slots.dueAtMs(0);
@@ -142,7 +142,7 @@ test('a slot that was held when the clock was set is dropped, and does not delay
   expect(slots.counts()).toMatchObject({ granted: 2, used: 1, wasted: 1 });
 });
 
-test('a slot may be used later once a call has missed two slots because of late timers', async () => {
+test('once late timers have made a call miss two slots, slots may be used later than before', async () => {
   const { take, slots } = createWorker({ responseMs: 0, lateness: () => 30, budget: { tatMs: 100 } });
 
   await take();
@@ -164,7 +164,7 @@ describe('a probe', () => {
         await throttled({ atMs: 99, waitedMs: 0, throttleEpoch: 2 });
       },
     ],
-  ])('that %s does not show that the platform accepts calls', async (_, end) => {
+  ])('that %s does not count as an accepted call', async (_, end) => {
     const worker = createWorker({ budget: probing });
 
     await end(worker, await worker.take());
@@ -173,14 +173,14 @@ describe('a probe', () => {
   });
 });
 
-test('a call that must prepare reserves immediately if no other will, and may begin that much before its slot', async () => {
+test('a call that must prepare reserves a slot immediately if no other call will, and begins to prepare in time for it', async () => {
   const { waitUntilDue, takeLog } = createWorker({ budget: { tatMs: 5_000 } });
 
   expect(await waitUntilDue(300)).toBe(4_995 - 40 - 300);
   expect(takeLog()).toEqual(['look at 0', 'reserve at 40']);
 });
 
-test('a call behind another one prepares for the slot after that of the other, though the line is idle', async () => {
+test('a call that waits behind another call prepares for the slot after the other’s slot, even if the line is empty', async () => {
   const { take, pass, waitUntilDueBehind } = createWorker();
   await take();
   await pass(920);
@@ -188,7 +188,7 @@ test('a call behind another one prepares for the slot after that of the other, t
   expect(await waitUntilDueBehind(10)).toBe(1_000 + 103 - 5 - 10);
 });
 
-test('if the line was seen to be free, a call prepares while its slot is reserved', async () => {
+test('if the line was seen to be empty, a call prepares before its slot is reserved', async () => {
   const { waitUntilDue, take, pass, takeLog } = createWorker();
   await take();
   await pass(300);
@@ -199,7 +199,7 @@ test('if the line was seen to be free, a call prepares while its slot is reserve
 });
 
 describe('a 429', () => {
-  test('of a slot before the last 429 changes nothing', async () => {
+  test('changes nothing if its slot was reserved before the last 429', async () => {
     const { throttled, memory, takeLog } = createWorker({
       budget: { incidents: 2, tatMs: 0, throttle: refusedAt(-9_000) },
     });
@@ -222,7 +222,7 @@ describe('a 429', () => {
     expect((await memory.read()).throttle).toMatchObject({ refusals: 1 });
   });
 
-  test('is not reported again if another worker has reported it first', async () => {
+  test('is not reported again if another worker has already reported it', async () => {
     const { take, throttled, memory, takeLog, slots } = createWorker();
     const slot = await take();
     takeLog();
@@ -236,7 +236,7 @@ describe('a 429', () => {
   });
 });
 
-test('if all users of a clock see it being set, nothing leaves for a second', async () => {
+test('if a clock is seen being set, no call leaves for a second', async () => {
   const { state, take } = createWorker();
   const first = await take({ waiting: 1 });
 

@@ -26,7 +26,7 @@ function createWorker({
   return { item, slots, take, pass };
 }
 
-test('a worker that gets a 429 drops the slots that it holds', async () => {
+test('a worker that gets a 429 drops the slots that it has reserved', async () => {
   const { slots, take } = createWorker();
 
   const slot = await take();
@@ -37,7 +37,7 @@ test('a worker that gets a 429 drops the slots that it holds', async () => {
   expect(next.atMs).toBe(6_995);
 });
 
-test('slots that passed while no call waited are wasted, and the next are reserved no further ahead', async () => {
+test('slots that passed while no call waited are wasted, and the next slots are reserved no further ahead', async () => {
   const { slots, take, pass } = createWorker();
 
   await take();
@@ -57,7 +57,7 @@ describe('after a first response', () => {
     return (await createWorker({ item, clock }).take()).atMs;
   }
 
-  test('that took a second, slots are reserved a second ahead, less a quarter by which they may be late', async () => {
+  test('that took a second, slots are reserved about three quarters of a second ahead', async () => {
     expect(await firstSlotAfter(1_000)).toBe(1_745);
   });
 
@@ -66,7 +66,7 @@ describe('after a first response', () => {
   });
 });
 
-test('the usage of a worker is reported once, though others overtake the write that reports it', async () => {
+test('the usage of a worker is reported once, although other writes overtake the write that reports it', async () => {
   const item = createMemoryBudget();
   const { take, pass } = createWorker({
     item: {

@@ -92,7 +92,7 @@ describe('a busy fleet', () => {
     expect((requests.writes / departures.length) * 1000).toBeLessThan(150);
   });
 
-  test('does so even with a single worker', async () => {
+  test('uses nearly all of the rate even with a single worker', async () => {
     const { departures } = await simulateFleet({ rate: 50, workers: busy(1), durationMs: 10_000 });
 
     expect(departures.filter(({ atMs }) => atMs < 10_000).length / 500).toBeGreaterThan(0.95);
@@ -161,7 +161,7 @@ describe('calls that must prepare, for example by writing SENT,', () => {
   test.each([
     ['always take the same', () => 200, 0.95],
     ['vary', (call: number) => 200 + (call % 5) * 10, 0.95],
-  ])('reserve no slots that they cannot be ready for, if writes %s', async (_, prepareMs, least) => {
+  ])('reserve no slots for which they would be late, if writes %s', async (_, prepareMs, least) => {
     const { departures } = await simulateFleet({
       rate: 49,
       workers: busy(10, { prepareMs }),
@@ -173,14 +173,14 @@ describe('calls that must prepare, for example by writing SENT,', () => {
     expect(maxInASecond(departures)).toBeLessThanOrEqual(49);
   });
 
-  test('use most of the rate even with one worker', async () => {
+  test('use most of the rate even if there is only one worker', async () => {
     const { used, most } = await share(() => 200, 1);
 
     expect(most).toBeLessThanOrEqual(49);
     expect(used).toBeGreaterThan(0.95);
   });
 
-  test('use nearly all of it even if most of them need not leave', async () => {
+  test('use nearly all of the rate even if most calls turn out to be unnecessary', async () => {
     const clock = createVirtualClock();
     const pace = createFleetPace({ ...clock, item: createMemoryBudget(), rate: 49, concurrency: 8 });
     let [prepared, left] = [0, 0];
@@ -208,7 +208,7 @@ describe('calls that must prepare, for example by writing SENT,', () => {
     expect(left / (49 * 6)).toBeGreaterThan(0.95);
   });
 
-  test('leave one after another if a write stalls all of them simultaneously', async () => {
+  test('leave spaced by slots after a slow write has delayed all of them', async () => {
     let stalledUntilMs = 0;
     const clock = createVirtualClock();
     const pace = createFleetPace({ ...clock, item: createMemoryBudget(), rate: 49, concurrency: 40 });
@@ -238,7 +238,7 @@ describe('calls that must prepare, for example by writing SENT,', () => {
 });
 
 describe('a difference between clocks', () => {
-  test('does not let a fast clock steal slots, or a slow one accumulate them', async () => {
+  test('does not let a worker with a fast clock take more slots, or a worker with a slow clock save them up', async () => {
     const skews = [100, 0, 0, 0, 0, 0, 0, 0, 0, -100];
     const { departures } = await simulateFleet({
       rate: 50,
@@ -266,7 +266,7 @@ describe('a difference between clocks', () => {
 });
 
 describe('no worker starves:', () => {
-  test('a snapshot that takes one slot at a time waits for at most one block of each other worker', async () => {
+  test('a snapshot that reserves one slot at a time waits at most for one reserved block of each other worker', async () => {
     const { departures } = await simulateFleet({
       rate: 50,
       workers: [...busy(10), { reserve: 'single', loops: 4 }],
@@ -289,7 +289,7 @@ describe('no worker starves:', () => {
 });
 
 describe('a 429', () => {
-  test('stops the whole fleet for as long as it asks, within half a second, and counts once', async () => {
+  test('stops the whole fleet within half a second, for as long as it asks, and counts once', async () => {
     const { departures, budget } = await simulateFleet({
       rate: 50,
       workers: busy(10),
@@ -305,7 +305,7 @@ describe('a 429', () => {
     expect(after.length / 10).toBeLessThanOrEqual(50);
   });
 
-  test('of a later incident lowers the rate below what succeeded', async () => {
+  test('that is not part of the first incident lowers the rate below the rate that succeeded', async () => {
     const { budget } = await simulateFleet({
       rate: 50,
       workers: busy(3),

@@ -29,7 +29,7 @@ function createSource(clock: { readonly now: () => number }, usableMs = Number.P
 
 const limits = { maxWaitMs: Number.POSITIVE_INFINITY, sleep: async () => undefined };
 
-test('a slot may be used until its last moment', async () => {
+test('a slot may be used until the last moment at which it is valid', async () => {
   let nowMs = 0;
   const clock = { now: () => nowMs, sleep: limits.sleep };
   const { source, givenBack } = createSource(clock, 10);
@@ -47,7 +47,7 @@ test('a slot may be used until its last moment', async () => {
   expect(givenBack).toEqual([]);
 });
 
-test('a gated pace reports for each slot whether its call was accepted: not if it failed, was refused or throttled', async () => {
+test('a pace reports for each slot whether its call was accepted, and a failed, refused or throttled call was not', async () => {
   const clock = createVirtualClock();
   const { source, demands } = createSource(clock);
   const accepted: boolean[] = [];
@@ -68,7 +68,7 @@ test('a gated pace reports for each slot whether its call was accepted: not if i
   expect(demands.map(({ arrived }) => arrived)).toEqual([1, 2, 3, 4]);
 });
 
-test('a call that is stopped between its slot and its departure takes another slot', async () => {
+test('a call whose process is suspended between its slot and its departure takes another slot', async () => {
   let nowMs = 0;
   const clock = { now: () => nowMs, sleep: limits.sleep };
   const { source, givenBack } = createSource(clock, 10);

@@ -53,7 +53,7 @@ const first = Math.floor(Date.now() / 86_400_000) * picked;
 const chosen = Array.from({ length: picked }, (_, at) => cases[(first + at * 11) % cases.length] ?? cases[0]);
 
 test.each(chosen)(
-  'with %o, a fleet at 10 a second uses nine tenths, and hardly a call is refused',
+  'with %o, a fleet at 10 a second uses 9/10 of the limit, and few calls get a 429',
   async (given) => {
     const { limit, form, says, workers } = given ?? {
       limit: 1,
@@ -80,7 +80,7 @@ test.each(chosen)(
   },
 );
 
-test('a limit that falls and rises is found again within minutes', async () => {
+test('a fleet adapts within minutes to a limit that falls and rises', async () => {
   const limits = [10, 3, 8].map((limit) => ({ limit, limiter: createSlidingWindow(limit) }));
   const limitAt = (atMs: number) => limits[Math.min(2, Math.floor(atMs / (10 * MINUTE)))] ?? limits[0];
 

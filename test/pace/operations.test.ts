@@ -33,7 +33,7 @@ test.each([
   ['with `Retry-After`', 1_000],
   ['without', 'absent'],
 ] as const)(
-  'an operation that is always refused, %s, leaves the whole rate to the others',
+  'an operation whose calls all get a 429 %s leaves the whole rate to other operations',
   async (_, says) => {
     const fleet = await run((_atMs, operation) => (operation === 'score' ? says : undefined));
 
@@ -45,7 +45,7 @@ test.each([
   },
 );
 
-test('an operation with a limit of its own stays below it, and the others use the rest', async () => {
+test('an operation with a separate limit stays below it, and other operations use the rest', async () => {
   const limiter = createSlidingWindow(3);
 
   const fleet = await run((atMs, operation) => {
@@ -87,7 +87,7 @@ test.each([
   [0.1, 120_000, undefined],
   [4, 15_000, undefined],
 ])(
-  'at %d a second, a call of another operation accepted %i ms ago shows which operation a 429 is about: %s',
+  'at %d a second, a call of another operation that was accepted %i ms ago shows that a 429 is only about: %s',
   async (rate, agoMs, alone) => {
     const clock = createVirtualClock();
     await clock.finish(clock.sleep(1_000_000));

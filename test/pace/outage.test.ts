@@ -16,7 +16,7 @@ describe('while the table is unavailable', () => {
     [2, 4],
     [2, 1],
   ])(
-    'only calls with slots leave, and the rate is used again soon afterwards: %s a second with %s workers',
+    'only calls with reserved slots leave, and soon afterwards the rate is used again: %s a second with %s workers',
     async (rate, count) => {
       const { departures, outages } = await simulateFleet({
         rate,

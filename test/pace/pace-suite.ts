@@ -76,7 +76,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(next).toBeCloseTo(995);
     });
 
-    test('a pace lowers the rate once for all calls of one incident, and returns to the full rate', async () => {
+    test('a pace lowers the rate only once for all 429s of one incident, and returns to the full rate', async () => {
       const { clock, pace } = paced({ rate: 50, concurrency: 8 });
       const refused = async (slot: { readonly atMs: number; readonly waitedMs: number }) => {
         await clock.sleep(500);
@@ -125,7 +125,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(waitedMs).toBeGreaterThan(5_000);
     });
 
-    test('a pace lets the call after a refused one leave on time, as if the refused one had never existed', async () => {
+    test('a pace lets the call after a refused call leave on time, as if the refused call had never existed', async () => {
       const { clock, pace } = paced({ rate: 2.5, concurrency: 8, maxWaitMs: 500 });
       const leftAt: number[] = [];
       const call = async () => leftAt.push(clock.now());
@@ -162,7 +162,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       await expect(next).resolves.toBe(395);
     });
 
-    test('a pace lets a call prepare shortly before its slot, and takes the slot last', async () => {
+    test('a pace lets a call prepare shortly before its slot, and takes the slot only when the call is ready', async () => {
       const { clock, pace } = paced({ rate: 2.5, concurrency: 8 });
       const log: string[] = [];
       const run = (name: string, prepareMs: number) =>
@@ -206,7 +206,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(pace.counts().used).toBe(1);
     });
 
-    test('a pace refuses calls that would wait too long behind others at once, not after they have waited', async () => {
+    test('a pace refuses calls that would wait too long behind other calls immediately, not after they have waited', async () => {
       const { clock, pace } = paced({ rate: 0.95, concurrency: 30, maxWaitMs: 5_000 });
       const refusedAt: number[] = [];
       const call = () => pace.run(async () => 'left').catch(() => void refusedAt.push(clock.now()));
@@ -217,7 +217,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(Math.max(...refusedAt)).toBeLessThan(1_000);
     });
 
-    test('a pace refuses a call that has prepared if its slot then moves too far off', async () => {
+    test('a pace refuses a call that has prepared if a 429 then delays its slot too much', async () => {
       const { clock, pace } = paced({ rate: 9.5, concurrency: 8, maxWaitMs: 5_000 });
       const log: string[] = [];
       const refuse = () => pace.run(async (slot) => pace.throttled(slot, 60_000));
@@ -233,7 +233,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(log).toEqual(['prepared']);
     });
 
-    test('an aborted take does not run concurrently with the next one', async () => {
+    test('an aborted reservation of a slot does not run concurrently with the next one', async () => {
       const { clock, pace } = paced({ rate: 2.5, concurrency: 1 });
       let [inFlight, max] = [0, 0];
       const stop = new AbortController();

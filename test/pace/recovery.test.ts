@@ -101,7 +101,7 @@ const plans = fc.record({
   ),
 });
 
-test('after any 429s, half of the rate is used within minutes (after a single 429 within one), and no second exceeds the rate', async () => {
+test('half of the rate is used again within minutes after any 429s, or within one minute after a single 429, and no second exceeds the rate', async () => {
   await fc.assert(
     fc.asyncProperty(plans, async ({ rate, spells: given, workers, callMs, unavailable }) => {
       const platform = platformOf(given.map(({ flapping, ...spell }) => ({ ...spell, ...flapping })));
@@ -206,7 +206,7 @@ test('a fleet obeys a cap that an operator sets while it runs', async () => {
   expect(maxInASecond(departures.filter(({ atMs }) => atMs > 12_000))).toBeLessThanOrEqual(5);
 });
 
-test('60 s of 429 with `Retry-After: 1` leave no trace a few seconds later, and are few', async () => {
+test('after 60 s of 429s with `Retry-After: 1`, which are few, the rate is normal within a few seconds', async () => {
   const { departures, budget } = await simulateFleet({
     rate: 2,
     workers: busy(4),

@@ -83,7 +83,7 @@ function createWorker({ budget, responseMs = 0, clockErrorMs = 0, ...given }: Gi
   return { clock, reserve, pass, succeed, usage, set, read: memory.read, readAt, setBack };
 }
 
-describe('a block', () => {
+describe('a reservation of slots', () => {
   test('begins as soon as it can be used, and has a slot for each waiting call', async () => {
     const { reserve, read } = createWorker();
 
@@ -108,7 +108,7 @@ describe('a block', () => {
     expect((await reserve({ ...punctual, followers })).block?.slots).toHaveLength(size);
   });
 
-  test('stays usable for the time of a response longer, plus the time that the worker asks for', async () => {
+  test('has slots that stay usable for the time of a response longer, plus the time that the worker asks for', async () => {
     const { reserve, read } = createWorker({ responseMs: 40 });
 
     const { block } = await reserve({ ...punctual, aheadMs: 30.5 });
@@ -117,14 +117,14 @@ describe('a block', () => {
     expect((await read()).tatMs).toBe(40 + 206 + 40 + 30.5);
   });
 
-  test('begins at the end of the line, and must be checked again if that is far off', async () => {
+  test('begins at the end of the line, and must be checked again before use if this is far ahead', async () => {
     const { reserve, read } = createWorker({ budget: { tatMs: 5_000 } });
 
     expect((await reserve()).block).toMatchObject({ slots: [5_000, 5_103], state: 'held' });
     expect((await read()).tatMs).toBe(5_206);
   });
 
-  test('leaves a gap at both ends if the clock may be off', async () => {
+  test('leaves a gap before and after it if the clock may be wrong', async () => {
     const { reserve, read } = createWorker({ clockErrorMs: 3 });
 
     const { block } = await reserve();
@@ -133,7 +133,7 @@ describe('a block', () => {
     expect(block).toMatchObject({ slots: [3, 106] });
   });
 
-  test('begins a second from now if the line is inexplicably far ahead, and sets the line back', async () => {
+  test('begins a second from now if the end of the line is implausibly far ahead, and sets the line back', async () => {
     const given = { maxWaitMs: 20_000, budget: { tatMs: 80_001, longestWaitMs: 5_000, incidents: 3 } };
     const { reserve, read, setBack } = createWorker(given);
 
@@ -143,7 +143,7 @@ describe('a block', () => {
     expect(setBack).toEqual(['set back']);
   });
 
-  test('records how long its calls may wait, unless those of another process may wait longer', async () => {
+  test('stores the maximum time that any process lets its calls wait', async () => {
     const workers = [
       createWorker({ maxWaitMs: 20_000 }),
       createWorker({ maxWaitMs: 20_000, budget: { longestWaitMs: 20_001 } }),
@@ -156,7 +156,7 @@ describe('a block', () => {
     expect(budgets.map(({ longestWaitMs }) => longestWaitMs)).toEqual([20_000, 20_001, 1_200_000]);
   });
 
-  test('records its longest wait again when the record is older than half a minute, even if it is shorter once the record has expired', async () => {
+  test('stores this maximum again if the stored one is older than half a minute, and a lower one once the stored one has expired', async () => {
     const workers = [-30_000, -30_001, -80_001].map((longestWaitAtMs, at) =>
       createWorker({
         maxWaitMs: at < 2 ? 20_000 : 5_000,
@@ -175,7 +175,7 @@ describe('a block', () => {
   });
 });
 
-test('the next slot is at the end of the line, or at the next probe while calls are refused; a line that is inexplicably far ahead is ignored', () => {
+test('the next slot is at the end of the line, or at the next probe during throttling; an end that is implausibly far ahead is ignored', () => {
   const line = { maxWaitMs: 20_000, nowMs: 0 };
   const throttle = refusedAt(0, { nextMs: 900 });
 
@@ -193,8 +193,8 @@ test('the next slot is at the end of the line, or at the next probe while calls 
   expect(lineStartMs({ ...emptyBudget, tatMs: 500, throttle: learnedTo(7, 0) }, line)).toBe(500);
 });
 
-describe('a call', () => {
-  test('is refused if it would wait longer than it may, and its error says how long', async () => {
+describe('a call that needs a slot', () => {
+  test('is refused if it would wait longer than it may, and the error says how long it would wait', async () => {
     const { reserve, clock, pass, read } = createWorker({ budget: { tatMs: 10_005 }, maxWaitMs: 5_000 });
     await pass(500);
     const calledAt = trackTime(clock);
@@ -210,7 +210,7 @@ describe('a call', () => {
     ['a line that was long', { tatMs: 60_000 }],
     ['a pause', { pausedAtMs: 0 }],
   ] as const)(
-    'is refused by a view of %s that is at most a second old, and not by an older one',
+    'is refused because of %s if this was read at most a second ago, and is read again otherwise',
     async (_, seen) => {
       const { reserve, pass, set, readAt } = createWorker({ budget: seen, maxWaitMs: 5_000 });
       const first = await reserve();
@@ -231,8 +231,8 @@ describe('a call', () => {
   );
 });
 
-describe('a worker that is overtaken', () => {
-  test('reserves the slots that follow', async () => {
+describe('a worker whose reservation is overtaken by another write', () => {
+  test('reserves the slots that follow the other reservation', async () => {
     const { reserve, read } = createWorker({ overtaking: { tatMs: 150 } });
 
     expect((await reserve()).block).toMatchObject({ slots: [150, 253] });
@@ -242,7 +242,7 @@ describe('a worker that is overtaken', () => {
   test.each([
     ['a pause', { pausedAtMs: 1 }],
     ['a line that is too long', { tatMs: 60_000 }],
-  ] as const)('by %s reserves nothing', async (_, overtaking) => {
+  ] as const)('reserves nothing if the other write stored %s', async (_, overtaking) => {
     const { reserve, read } = createWorker({ overtaking, maxWaitMs: 5_000 });
 
     expect((await reserve()).error).toMatchObject({ name: 'PaceWaitError' });
@@ -250,7 +250,7 @@ describe('a worker that is overtaken', () => {
   });
 });
 
-test('the usage of a worker is reported later if the table does not respond', async () => {
+test('the usage of a worker is kept for a later report if the table does not respond', async () => {
   const { reserve, usage } = createWorker({ isUnavailable: true });
   usage.add({ used: 5 });
 
@@ -262,7 +262,7 @@ describe('while the platform refuses calls', () => {
   const throttle = refusedAt(0, { rate: 28, nextMs: 30_000 });
   const refusing = { tatMs: 500, incidents: 1, throttle };
 
-  test('a worker checks every five seconds, then more often, and reserves one slot when the probe is due', async () => {
+  test('a worker reads the budget every five seconds, then more often, and reserves one slot when the probe is due', async () => {
     const { reserve, readAt, read, clock } = createWorker({ rate: 40, budget: refusing });
 
     const { block } = await reserve();
@@ -275,7 +275,7 @@ describe('while the platform refuses calls', () => {
     expect(block).toMatchObject({ slots: [30_000], throttleEpoch: 1 });
   });
 
-  test('a worker whose call was accepted restarts the line after the last probe, without checking again', async () => {
+  test('a worker whose call was accepted restarts the line after the last probe, without reading the budget again', async () => {
     const probing = refusedAt(-500, { rate: 5, probedAtMs: 0, nextMs: 1_000 });
     const { reserve, read, succeed, readAt } = createWorker({ budget: { ...refusing, throttle: probing } });
     succeed(1);
@@ -314,7 +314,7 @@ describe('while the platform refuses calls', () => {
     expect((await read()).throttle).toMatchObject({ nextMs: 2_000 });
   });
 
-  test('a success does not restart a line that another success has restarted', async () => {
+  test('an accepted call does not restart a line that another accepted call has restarted', async () => {
     const restarted = { tatMs: 700, throttle: learnedTo(28, 5) };
     const { reserve, read, succeed } = createWorker({ budget: refusing, overtaking: restarted });
     succeed(1);

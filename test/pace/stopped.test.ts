@@ -53,8 +53,8 @@ async function callsOf(steadyOf: (ms: number) => number, inFlight: number) {
   return { leftAt, putOff };
 }
 
-describe.each(stops)('after a process was stopped for an hour (%s),', (_, steadyOf) => {
-  test.each([1, 8, 20])('waiting calls continue immediately, with %i in flight', async (inFlight) => {
+describe.each(stops)('after a process was suspended for an hour (%s),', (_, steadyOf) => {
+  test.each([1, 8, 20])('waiting calls leave immediately, with %i in flight', async (inFlight) => {
     const { leftAt, putOff } = await callsOf(steadyOf, inFlight);
 
     expect(leftAt).toHaveLength(20);

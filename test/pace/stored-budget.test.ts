@@ -26,7 +26,7 @@ function createLogged(table: Table = createMemoryTable()) {
 }
 
 onEveryTable((buildTable) => {
-  test('a budget is empty at first, and then what a process stored', async () => {
+  test('a budget is empty at first, and later has the state that a process stored', async () => {
     const table = await buildTable();
     const budgets = [
       createTableBudget({ table, host: 'a' }),
@@ -52,7 +52,7 @@ onEveryTable((buildTable) => {
     expect(ends).toEqual([242.4, 484.8, expect.closeTo(727.2, 6), expect.closeTo(969.6, 6)]);
   });
 
-  test('of several changes on the same condition, one is applied', async () => {
+  test('of several changes that depend on the same condition, one is applied', async () => {
     const table = await buildTable();
     const budgets = Array.from({ length: 4 }, () => createTableBudget({ table, host: 'a' }));
     const open = (budget: Budget) => (budget.breaker ? undefined : { ...budget, breaker });
@@ -64,7 +64,7 @@ onEveryTable((buildTable) => {
 });
 
 describe('a process', () => {
-  test('that is alone does not read the budget before each change', async () => {
+  test('that is alone changes the budget without reading it each time', async () => {
     const { table, takeLog } = createLogged();
     const budget = createTableBudget({ table, host: 'a' });
 
@@ -74,7 +74,7 @@ describe('a process', () => {
     expect((await budget.read()).tatMs).toBeCloseTo(4 * 242.4, 6);
   });
 
-  test('that assumed to be alone does not overwrite what another process stored', async () => {
+  test('that assumed it was alone does not overwrite what another process stored', async () => {
     const { table, takeLog } = createLogged();
     const [own, other] = [createTableBudget({ table, host: 'a' }), createTableBudget({ table, host: 'a' })];
     for (let change = 0; change < 2; change += 1) await own.change('grant', granted);
@@ -90,7 +90,7 @@ describe('a process', () => {
     expect(await other.read()).toMatchObject({ pausedAtMs: 7, tatMs: expect.closeTo(3 * 242.4, 6) });
   });
 
-  test('that assumed to be alone reads before it decides to change nothing', async () => {
+  test('that assumed it was alone reads the budget before it decides to change nothing', async () => {
     const { table, takeLog } = createLogged();
     const [own, other] = [createTableBudget({ table, host: 'a' }), createTableBudget({ table, host: 'a' })];
     const close = (budget: Budget) => (budget.breaker ? { ...budget, breaker: undefined } : undefined);
@@ -103,7 +103,7 @@ describe('a process', () => {
     expect((await other.read()).breaker).toBeUndefined();
   });
 
-  test('that is overtaken every time gives up', async () => {
+  test('gives up if other writes always overtake its change', async () => {
     const table = createMemoryTable();
     const { table: overtaken, takeLog } = createLogged({
       ...table,
@@ -123,7 +123,7 @@ describe('a process', () => {
     expect(slept.slice(0, 3)).toEqual([50, 100, 150]);
   });
 
-  test('sees the breaker in every row that it reads, stores, or is overtaken by', async () => {
+  test('learns the state of the breaker from every row that it reads or stores, or that overtakes it', async () => {
     const table = createMemoryTable();
     const seen: unknown[] = [];
     const other = createTableBudget({ table, host: 'a' });

@@ -44,7 +44,7 @@ function createClocks(offMs: number) {
 }
 
 describe('a clock that agrees with the table', () => {
-  test('is not changed at all, at any phase of the responses', () => {
+  test('is not changed at all, whenever within a second the responses come', () => {
     const { respondFor, errorMs, clock } = createClocks(0);
 
     respondFor(10_000, 43);
@@ -61,7 +61,7 @@ describe('a clock that agrees with the table', () => {
 
 describe('a wrong clock', () => {
   test.each([100, -100, 2_000, -2_000, 300_000, -300_000, 86_400_000])(
-    '(by %i ms) is corrected to a few milliseconds after some seconds of responses',
+    '(by %i ms) is corrected to within a few milliseconds after some seconds of responses',
     (offMs) => {
       const { respondFor, errorMs } = createClocks(offMs);
 
@@ -71,7 +71,7 @@ describe('a wrong clock', () => {
     },
   );
 
-  test('by minutes is corrected to half a second after three responses, and not before', () => {
+  test('(by minutes) is corrected to within half a second after three responses, and not before', () => {
     const { respond, errorMs } = createClocks(300_000);
 
     respond();
@@ -84,7 +84,7 @@ describe('a wrong clock', () => {
   });
 
   test.each([40, -40, 300, -300, 480, -900])(
-    'by %i ms adds as much to the uncertainty after a single response, even if the response agrees with it',
+    '(by %i ms) adds its error to the uncertainty after a single response, even if this response agrees with the clock',
     (offMs) => {
       const { clock, respond, errorMs } = createClocks(offMs);
 
@@ -94,7 +94,7 @@ describe('a wrong clock', () => {
     },
   );
 
-  test('by minutes is reported once, with the time of the table and the time here', () => {
+  test('(by minutes) is reported once, with the time of the table and the time of this process', () => {
     const { respondFor, reports } = createClocks(300_000);
 
     respondFor(5_000, 43);
@@ -130,7 +130,7 @@ test('a clock that is set back while a response is on its way is corrected by th
   expect(Math.abs(errorMs())).toBeLessThan(60);
 });
 
-test('a clock that is set counts as set, though the response that shows it corrects most of it', () => {
+test('a clock that is set is reported as set, although the response that shows it corrects most of the change', () => {
   const { clock, pass, respond, respondFor } = createClocks(300);
   respondFor(3_000, 43);
   pass(480);
@@ -163,7 +163,7 @@ test('a drifting clock is tracked', () => {
   expect(Math.abs(errorMs())).toBeLessThan(30);
 });
 
-describe('a wrong Date', () => {
+describe('a wrong Date in a response of the table', () => {
   /** A response whose `Date` is off by `wrongMs`, beside a process whose clock is off by 300 ms. */
   const wrong = ({ clock, state }: ReturnType<typeof createClocks>, wrongMs: number) => {
     const atMs = state.tableMs + state.offMs;
@@ -172,7 +172,7 @@ describe('a wrong Date', () => {
   };
 
   test.each([563_000, -563_000, 4_000, -2_000])(
-    'by %i ms changes nothing, even twice in a row',
+    'that is wrong by %i ms changes nothing, even twice in a row',
     (wrongMs) => {
       const clocks = createClocks(300);
       clocks.respondFor(5_000, 43);
@@ -217,7 +217,7 @@ describe('a wrong Date', () => {
   });
 });
 
-test('a server whose Date is sometimes slightly late does not widen the bounds', () => {
+test('a server whose Date is sometimes slightly late does not add to the uncertainty of the clock', () => {
   const { clock, state, respondFor, errorMs } = createClocks(0);
   respondFor(10_000, 43);
 
@@ -248,7 +248,7 @@ describe('requests for the time', () => {
   };
 
   test.each([0, 300, -700, 300_000])(
-    'find it in little more than a second if the clock is off by %i ms',
+    'find it in little more than a second if the clock is wrong by %i ms',
     async (offMs) => {
       const { find, errorMs, state, looked } = lookingWith(offMs);
 
@@ -260,7 +260,7 @@ describe('requests for the time', () => {
     },
   );
 
-  test('are not repeated until the clock is set', async () => {
+  test('are not repeated unless the clock is set', async () => {
     const { find, looked, state, errorMs } = lookingWith(300);
     await find();
     const first = looked.looks;

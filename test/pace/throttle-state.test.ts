@@ -69,21 +69,18 @@ describe('over a whole day', () => {
     ['6 in any second', 6, () => createSlidingWindow(6)],
     ['100 in each minute', 100 / 60, () => createFixedWindow(100, 60_000)],
     ['3,000 in each ten minutes', 5, () => createFixedWindow(3_000, 600_000)],
-  ] as const)(
-    'a limit of %s is used to nine tenths, and calls are hardly ever refused',
-    (_, limit, create) => {
-      for (const says of ['Retry-After', 'nothing'] as const) {
-        const limiter = create();
-        const calls = runLine({ cap: 10, hours: 24, limiter: () => limiter, says });
-        const { used, refused: share } = usedOf(calls, limit, [HOUR / 30, 24 * HOUR]);
+  ] as const)('nine tenths of a limit of %s are used, and few calls get a 429', (_, limit, create) => {
+    for (const says of ['Retry-After', 'nothing'] as const) {
+      const limiter = create();
+      const calls = runLine({ cap: 10, hours: 24, limiter: () => limiter, says });
+      const { used, refused: share } = usedOf(calls, limit, [HOUR / 30, 24 * HOUR]);
 
-        expect.soft(used).toBeGreaterThan(0.9);
-        expect(share).toBeLessThan(0.01);
-      }
-    },
-  );
+      expect.soft(used).toBeGreaterThan(0.9);
+      expect(share).toBeLessThan(0.01);
+    }
+  });
 
-  test('a limit that changes each hour is found again within minutes', () => {
+  test('the fleet adapts within minutes to a limit that changes each hour', () => {
     const limiters = [8, 1.5, 6, 0.9, 10].map((limit) => ({ limit, window: createSlidingWindow(limit) }));
     const at = (atMs: number) =>
       limiters[Math.floor(atMs / HOUR) % 5] ?? { limit: 1, window: createSlidingWindow(1) };
@@ -112,11 +109,11 @@ describe('a 429', () => {
     [7_000, [7_000, 7_000, 7_000, 7_000, 7_000, 7_000, 7_000]],
     [60_000, [60_000, 60_000, 60_000, 60_000, 60_000, 60_000, 60_000]],
     [900_000, [30_000, 30_000, 30_000, 30_000, 30_000, 30_000, 30_000]],
-  ])('that asks for %s ms is followed by a probe after that time', (retryAfterMs, pauses) => {
+  ])('that asks for a pause of %s ms is followed by a probe after this time', (retryAfterMs, pauses) => {
     expect(pausesOf(retryAfterMs)).toEqual(pauses);
   });
 
-  test('begins with a short pause again once a call has succeeded', () => {
+  test('causes only a short pause again once a call has succeeded', () => {
     const long = refusedAt(0, { refusals: 9 });
     const open = reopened(long as never, { ...facts, nowMs: 1_000 });
 
@@ -134,7 +131,7 @@ describe('a 429', () => {
     expect(state).toMatchObject({ kind: 'refused', busySince });
   });
 
-  test('lowers the rate at most to half if few calls show the limit, as after a rest', () => {
+  test('lowers the rate by at most half if few calls show the limit, as after a time without calls', () => {
     const busySince = { atMs: 999_970, granted: 60 };
     const rateAfter = (granted: number) =>
       reopened(refusedAt(1_000_000, { busySince, granted, rate: 4, closedUntilMs: 1_009_000 }) as never, {
@@ -163,7 +160,7 @@ describe('the rate', () => {
     expect(rateOf(learnedTo(5, 0), { ...idle, granted: 1_500 })).toBe(10);
   });
 
-  test('is judged by its use since the end of the last rest', () => {
+  test('is judged by how much of it was used since the last time without calls', () => {
     expect(restartIfIdle(learnedTo(5, 0), 7_000, { cap: 10, nowMs: 9_000, granted: 40 })).toMatchObject({
       at: { atMs: 0 },
       busySince: { atMs: 9_000, granted: 40 },

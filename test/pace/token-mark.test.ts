@@ -44,7 +44,7 @@ function createFleet(change?: (act: string) => void) {
   return { worker, refusedAtMs, pass, setClock };
 }
 
-test('the first refusal of the token stays recorded until a call of any worker succeeds', async () => {
+test('the first time at which the platform refused the token stays recorded until a call of any worker succeeds', async () => {
   const { worker, refusedAtMs, pass } = createFleet();
   const one = worker();
   const another = worker();
@@ -59,7 +59,7 @@ test('the first refusal of the token stays recorded until a call of any worker s
   expect(await refusedAtMs()).toBeUndefined();
 });
 
-test('a worker that has not read yet that the token is refused does not replace the time of the first refusal', async () => {
+test('a worker that has not yet read that the token is refused does not replace the time of the first refusal', async () => {
   const { worker, refusedAtMs, pass } = createFleet();
 
   await worker().ended('refused token');
@@ -69,7 +69,7 @@ test('a worker that has not read yet that the token is refused does not replace 
   expect(await refusedAtMs()).toBe(1_000);
 });
 
-test('a call that began before the token was refused proves nothing', async () => {
+test('a successful call that began before the token was refused does not clear the record', async () => {
   const { worker, refusedAtMs, pass } = createFleet();
   const one = worker();
 
@@ -80,7 +80,7 @@ test('a call that began before the token was refused proves nothing', async () =
   expect(await refusedAtMs()).toBe(1_000);
 });
 
-test('a record that could not be written is written after the next refusal', async () => {
+test('if the refusal of the token could not be recorded, the next refusal is', async () => {
   let isUnavailable = true;
   const { worker, refusedAtMs } = createFleet(() => {
     if (isUnavailable) throw new Error('the table is unavailable');
@@ -95,7 +95,7 @@ test('a record that could not be written is written after the next refusal', asy
   expect(await refusedAtMs()).toBe(1_000);
 });
 
-test('two workers, one refused and one not, write at most twice a minute', async () => {
+test('two workers, of which one has a refused token, write at most twice a minute', async () => {
   let writes = 0;
   const { worker, pass } = createFleet(() => {
     writes += 1;

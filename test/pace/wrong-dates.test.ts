@@ -43,7 +43,7 @@ test.each([
   ['far behind', [-563_000]],
   ['a little ahead', [4_000]],
   ['both ways', [563_000, -90_000, 2_500, -3_000, 86_400_000]],
-])('wrong dates of one worker, 24 of them in 20 s, %s, do not lower the used rate', async (_, offsMs) => {
+])('24 wrong dates in 20 s at one worker, %s, do not lower the used rate', async (_, offsMs) => {
   const { during, after, max } = await fleetWith(scattered(24, 0, offsMs));
 
   expect(during).toBeGreaterThan(0.95);
@@ -65,7 +65,7 @@ const ofOne =
 const refuse = (atMs: number) => (atMs >= 14_000 && atMs < 15_000 ? 2_000 : undefined);
 const isUnavailable = (atMs: number, worker: number) => worker === 0 && atMs >= 18_000 && atMs < 21_000;
 
-describe('wrong dates for 20 s', () => {
+describe('wrong dates in responses of the table for 20 s', () => {
   test.each([
     ['one worker’s, 563 s ahead', ofOne(563_000)],
     ['one worker’s, 563 s behind', ofOne(-563_000)],
@@ -78,7 +78,7 @@ describe('wrong dates for 20 s', () => {
     ['all, missing', (atMs: number) => (isWrong(atMs) ? 'absent' : 0)],
     ['all, now ahead and now behind', (atMs: number) => (isWrong(atMs) ? 60_000 * Math.sin(atMs / 700) : 0)],
   ] satisfies readonly (readonly [string, FleetPlan['dateOff']])[])(
-    'leave no trace a minute later: %s',
+    'have no effect a minute later: %s',
     async (_, dateOff) => {
       const calm = await fleetWith(dateOff);
       const throttled = await fleetWith(dateOff, { refuse });

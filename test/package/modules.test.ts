@@ -36,11 +36,11 @@ test.each([
   ['an ES module', 'main.mts', STATIC, 'nodenext'],
   ['a CommonJS file', 'main.cts', STATIC, 'nodenext'],
   ['a CommonJS file that waits for it', 'main.cts', LATER, 'node16'],
-])('%s (%s) has its types', (_, file, text, module) => {
+])('%s gets the types of the package: %s', (_, file, text, module) => {
   expect(faults(file, text, module)).toBe('');
 });
 
-test('in a CommonJS file of node16 without await, the compiler says that the package has ES modules', () => {
+test('in a CommonJS file without `import()`, under node16, the compiler says that the package has ES modules', () => {
   expect(faults('main.cts', STATIC, 'node16')).toMatch(
     /^main\.cts\(1,30\): error TS1479: .*ECMAScript module/,
   );

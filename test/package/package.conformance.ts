@@ -84,7 +84,7 @@ const MODULES = ['--module', 'nodenext', '--target', 'es2022'];
 describe.each([
   ['TypeScript 5.9', () => join(project, 'node_modules', '.bin', 'tsc')],
   ['the checkout’s TypeScript', () => checkoutProgram('tsc')],
-])('with %s', (_, compiler) => {
+])('with the compiler %s', (_, compiler) => {
   const check = (files: readonly string[], flags: readonly string[] = CHECKED) =>
     runProgram([compiler(), ...flags, ...MODULES, ...files], { folder: project });
 
@@ -95,7 +95,7 @@ describe.each([
     expect(code).toBe(0);
   }, 120_000);
 
-  test('a wrong use is a type error', async () => {
+  test('a wrong use of the package is a type error', async () => {
     writeFileSync(join(project, 'wrong.ts'), example('client').replace("field: 'id'", 'field: 1'));
 
     const { out } = await check(['wrong.ts']);

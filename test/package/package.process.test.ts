@@ -90,7 +90,7 @@ test('the package contains the command, the build, and nothing else', () => {
 describe('the build', () => {
   const sources = () => globSync(`${installed}/dist/**/*.js`).map((path) => readFileSync(path, 'utf8'));
 
-  test('imports only what users get with the package, or are asked to install', () => {
+  test('imports only packages that users get with this one or are asked to install', () => {
     const named = sources().flatMap((source) => [
       ...source.matchAll(/^(?:import|export)\b[^;]*?from '([@a-z][^']*)'|\bimport\('([@a-z][^']*)'\)/gm),
     ]);
@@ -127,7 +127,7 @@ test('the command is committed as executable, so that npm need not change its mo
   expect(statSync('bin/platform-sync.js').mode & 0o777).toBe(0o755);
 });
 
-test('the command runs', async () => {
+test('the installed command runs', async () => {
   const version = await printedBy(platformSync('--version'), { folder: project });
   const help = await printedBy(platformSync('--help'), { folder: project });
 
@@ -262,7 +262,7 @@ test('`env` prints the settings of a stack, and which AWS clients they need', as
   expect(code).toBe(0);
 });
 
-test('every other command loads without any of those packages', async () => {
+test('every other command loads without any optional package', async () => {
   const modules = globSync(`${installed}/dist/lib/cli/commands/*.js`);
   const script = `for (const file of ${JSON.stringify(modules)}) await import(file);`;
 
@@ -307,7 +307,7 @@ describe('the six tasks of README, with the package,', () => {
   const lines = (task: string) =>
     blocksOf('README.md', task).flatMap(({ language, text }) => (language === 'sh' ? linesOf(text) : []));
 
-  test('are six, with two commands each', () => {
+  test('have two commands each, and are six', () => {
     expect(tasks.map((task) => lines(task).length)).toEqual([2, 2, 2, 2, 2, 2]);
   });
 

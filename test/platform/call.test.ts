@@ -26,7 +26,7 @@ describe('a call', () => {
     expect(log).toEqual(['turn', 'send', 'throttled 7000', 'sleep 7000', 'turn', 'send']);
   });
 
-  test('counts as open from its first attempt to its last, with its ids', async () => {
+  test('is in the list of open work from its first attempt to its last, with its ids', async () => {
     const inHand = createInHand(() => 0);
     const seen: unknown[] = [];
     const { platform } = fakeCall([status(503), good], {
@@ -71,7 +71,7 @@ describe('a call', () => {
     expect(once.slept).toHaveLength(8);
   });
 
-  test('waits no longer for a connection than for an ordinary response, however long a function may run', async () => {
+  test('waits for a connection at most as long as other calls for a response, even if it runs a code function', async () => {
     const { platform, sent } = fakeCall([ok(execution())]);
 
     await platform.functions.run(run);
@@ -100,7 +100,7 @@ describe('a call', () => {
     expect(log).toEqual(['turn', 'sleep 5000', 'turn', 'send']);
   });
 
-  test('gives up on a slot beyond its time budget, with nothing sent', async () => {
+  test('gives up if its slot is beyond its time budget, and sends nothing', async () => {
     const { platform, sent } = fakeCall([good], { turns: [new PaceWaitError(300_001, 1_000)] });
 
     const error = await caught(platform.calculations.search({ sort }));
@@ -113,7 +113,7 @@ describe('a call', () => {
     expect(error.message).toContain('its turn is in 300 s, but it may wait at most 1 s');
   });
 
-  test('says that a person paused it, instead of how long it would wait', async () => {
+  test('fails with the message that a person paused all calls, instead of how long it would wait', async () => {
     const paused = new PaceWaitError(60_000, 20_000, 'paused');
     const { platform } = fakeCall([good], { turns: [paused] });
 
@@ -146,7 +146,7 @@ describe('a call', () => {
     expect(broken.cause).toBe(cause);
   });
 
-  test('has a time limit above the 5 minutes of a code function, and otherwise that of the settings', async () => {
+  test('may take longer than the platform’s 5 minutes if it runs a code function; any other call has the configured time limit', async () => {
     const running = fakeCall([ok(execution())]);
     const searching = fakeCall([good]);
 
@@ -169,7 +169,7 @@ describe('a call', () => {
     expect({ attempts: attempts.length, slept }).toEqual({ attempts: 3, slept: [] });
   });
 
-  test('uses POST again once PUT is refused, and gives up if both are: nothing was done', async () => {
+  test('uses POST again once PUT is refused, and gives up if both are refused, with nothing done', async () => {
     const { platform, sent } = fakeCall([status(405), ok(null), status(405), status(405)]);
 
     await platform.calculations.updateFormula(17, 'SUM(1)');
@@ -189,7 +189,7 @@ describe('a call', () => {
     }
   });
 
-  test('reports an odd response, and continues unchanged', async () => {
+  test('reports an odd response to the observer, and returns it unchanged', async () => {
     const { platform, events } = fakeCall([ok(execution({ startedBy: 5, stdout: 'hello', version: null }))]);
 
     const { stdout } = await platform.functions.run(run);
@@ -245,7 +245,7 @@ describe('an observer', () => {
     ]);
   });
 
-  test('has no effect on the call if it throws', async () => {
+  test('does not affect the call if it throws', async () => {
     const { platform, events, sent } = fakeCall([status(503), good], {
       observe: () => {
         throw new Error('a faulty observer');
@@ -290,7 +290,7 @@ describe('a call that must finish once sent', () => {
   const paced = (url: string) =>
     clientAt(url, { pace: createProcessPace({ rate: 1_000, concurrency: 2, maxWaitMs: 10_000 }) });
 
-  test('can be stopped until it has left, like other calls at any time', async () => {
+  test('can be stopped until it has left, while other calls can be stopped at any time', async () => {
     const abort = new AbortController();
     await using server = await startServer((response, request) => {
       abort.abort(reason);
@@ -350,7 +350,7 @@ describe('a refused token', () => {
     return { token, fetches: () => fetches };
   };
 
-  test('is read again once, and the call continues immediately with the new one', async () => {
+  test('is read again once, and the call continues immediately with the new token', async () => {
     const { token, fetches } = secrets('old', 'new');
     const { platform, sent, slept } = fakeCall([status(401), good], { token });
 
@@ -361,7 +361,7 @@ describe('a refused token', () => {
     expect(slept).toEqual([]);
   });
 
-  test('is an error the second time, without a third read', async () => {
+  test('is an error if it is refused again after that, without another read', async () => {
     const { token, fetches } = secrets('old', 'new', 'third');
     const { platform, sent } = fakeCall([status(401)], { token });
 
@@ -373,7 +373,7 @@ describe('a refused token', () => {
     expect(error.message).toContain('; check that the token is correct, and neither expired nor revoked');
   });
 
-  test('is also read again once halfway through the retries', async () => {
+  test('is read again only once, even if it is refused between other retries', async () => {
     const { token } = secrets('old', 'new', 'third');
     const { platform, sent } = fakeCall([status(503), status(401), status(503), status(401)], { token });
 
@@ -421,7 +421,7 @@ describe('a call that may not be repeated', () => {
     expect(error.attempts).toBe(1);
   });
 
-  test('is retried only while it has provably not been sent', async () => {
+  test('is retried only if it certainly has not been sent', async () => {
     const { platform, sent, slept } = fakeCall([
       refused,
       status(429, 7_000),
@@ -442,8 +442,8 @@ describe('a call that may not be repeated', () => {
   });
 });
 
-describe('a call whose sends are recorded', () => {
-  test('records each attempt before its slot, and takes the slot last', async () => {
+describe('a call that must be recorded before it is sent', () => {
+  test('is recorded for each attempt before it takes a slot, so that it can leave in this slot', async () => {
     const { platform, log } = fakeCall([status(503), good]);
     const beforeSend = async () => void log.push('recorded');
 
@@ -463,7 +463,7 @@ describe('a call whose sends are recorded', () => {
     expect(sent).toEqual([]);
   });
 
-  test('reports the moment at which it leaves, which may still be refused', async () => {
+  test('reports the moment at which it leaves, and the callback may still stop it', async () => {
     const { platform, log } = fakeCall([good]);
     const beforeSend = async () => void log.push('recorded');
     const onSend = () => {
@@ -477,7 +477,7 @@ describe('a call whose sends are recorded', () => {
   });
 
   test.each([status(429, 1_000), status(503), refused, status(401)])(
-    'is tried only once with `once`, whatever the outcome',
+    'is tried only once with the option `once`, whatever the outcome',
     async (result) => {
       // After the 401 the store would return a new token, but the call is not tried again.
       const secrets = ['old', 'new'];
@@ -501,8 +501,8 @@ test('a call that may have been sent still counts as sent if a later attempt was
   expect(error).toMatchObject({ sent: true, failure: { kind: 'connection', phase: 'connect' } });
 });
 
-describe('a response that is read from its bytes', () => {
-  test('is fetched again if the reader finds that it is not valid JSON', async () => {
+describe('a response that the caller parses from its bytes', () => {
+  test('is fetched again if the parser throws that it is not valid JSON', async () => {
     await using server = await startServer(json([1]), json([2]));
     const platform = clientAt(server.url, { retry: { baseDelayMs: 1 } });
     const read = (body: Buffer) => {
@@ -516,7 +516,7 @@ describe('a response that is read from its bytes', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test('is an error of shape, and not fetched again, if the reader finds anything else wrong', async () => {
+  test('is an error of shape, and not fetched again, if the parser throws anything else', async () => {
     await using server = await startServer(json([1]));
     const platform = clientAt(server.url);
     const read = () => {

@@ -16,7 +16,7 @@ import { json, startServer } from './scripted-server.ts';
 
 const uuid = '0d5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b';
 
-describe('over HTTP', () => {
+describe('in requests over HTTP,', () => {
   test('a formula is updated by POST, strictly if requested', async () => {
     await using server = await startServer(
       json(calculation({ id: '9007199254740993' })),
@@ -132,7 +132,7 @@ describe('over HTTP', () => {
     ]);
   });
 
-  test('a text is scored by topic, or overall without topics', async () => {
+  test('a text is scored for each topic, or as a whole if there are no topics', async () => {
     await using server = await startServer(
       json(sentiment()),
       json({ type: 'DEFAULT', sentiment: 'positive', model: 'm', modelProviderUsage: null }),

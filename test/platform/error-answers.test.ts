@@ -15,7 +15,7 @@ const ERRORS = [
 const retry = { maxMisdirectedRetries: 2, baseDelayMs: 1 };
 const sort = { field: 'id', ascending: true };
 
-test.for(ERRORS)('%j with status 200 is an error for each operation', async (error) => {
+test.for(ERRORS)('the body %j with status 200 is an error in each operation', async (error) => {
   await using server = await startServer(json(error));
   const { calculations, files, cards, dataFiles, functions, sentiment } = clientAt(server.url, { retry });
   const run = { packageId: DATASET, version: '1.0.0', functionName: 'add' };
@@ -40,7 +40,7 @@ test.for(ERRORS)('%j with status 200 is an error for each operation', async (err
   expect(paid.message).toContain('an error: (not shown)');
 });
 
-test('a result may have the same members as an error', async () => {
+test('a complete result is no error, even if it also has the members of an error', async () => {
   const more = { message: 'ok', status: 'VALID', error: false, errors: [] };
   await using server = await startServer(
     json({ ...calculations(calculationRow()), ...more }),
@@ -61,7 +61,7 @@ test('a result may have the same members as an error', async () => {
 });
 
 test.for(['{"sentiment":"positive",}', '{"sentiment":"pos', 'fine'])(
-  'a text is paid for once, although its complete response is %s',
+  'a text is scored and paid for only once, even if its complete response is %s',
   async (body) => {
     await using server = await startServer(bytes(body, { 'content-type': 'application/json' }));
 
@@ -78,14 +78,14 @@ test.each([
   ['{"error":"busy"}', false],
   ['{"hasMore":false,"facets":{"a":null},"tags":[]}', true],
   ['{"totalHits":0,"facets":{"a":1}}', true],
-])('a page %s without a list is empty: %s', (text, isEmpty) => {
+])('the page %s, which has no list of rows, counts as empty: %s', (text, isEmpty) => {
   const read = () => pageIn(Buffer.from(text), 'id').keys;
 
   if (isEmpty) expect(read()).toEqual([]);
   else expect(read).toThrow('results: expected an array');
 });
 
-test('topics in a list are read by their names', async () => {
+test('sentiments by topic are read by name if they are in a list', async () => {
   await using server = await startServer(
     json({
       topicSentiments: [
@@ -101,7 +101,7 @@ test('topics in a list are read by their names', async () => {
   expect(topicSentiments).toEqual({ price: 'negative', delivery: null });
 });
 
-test('a data file with status 204 is refused after one call, since it is not an object', async () => {
+test('a response with status 204 is refused for a data file after one call, because it is not an object', async () => {
   await using server = await startServer(bytes('', {}, 204));
 
   const { failure, attempts } = await caught(clientAt(server.url).dataFiles.get('12'));

@@ -4,7 +4,7 @@ import { fakeCall, ok, status } from './fake-call.ts';
 import { calculations } from './sample-records.ts';
 
 describe('observers', () => {
-  test('count what happens', async () => {
+  test('count requests and their outcomes', async () => {
     const { observe, counts } = countCalls();
     const { platform } = fakeCall([status(429, 7_000), status(503), ok(calculations())], {
       observe,
@@ -16,7 +16,7 @@ describe('observers', () => {
     expect(counts()).toEqual({ requests: 3, retries: 2, throttled: 1, waitedMs: 50 });
   });
 
-  test('are notified in turn, even after one that throws', () => {
+  test('are notified in turn, even after an observer that throws', () => {
     const notified: string[] = [];
     const observe = notifyAll([
       () => notified.push('first'),

@@ -5,7 +5,7 @@ import { compareIds, idDigits, idSchema } from '../../lib/platform/records.ts';
 const integer = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n });
 
 describe('an id', () => {
-  test('is its digits, in any form in which it arrives', () => {
+  test('is read as its digits, whatever form it arrives in', () => {
     expect(idDigits(12)).toBe('12');
     expect(idDigits(9007199254740993n)).toBe('9007199254740993');
     expect(idDigits('9007199254740993')).toBe('9007199254740993');
@@ -14,12 +14,12 @@ describe('an id', () => {
     expect(idDigits('-0')).toBe('0');
   });
 
-  test('is not a fraction, a rounded number, or any other string', () => {
+  test('is never a fraction, a rounded number, or a string of other characters', () => {
     for (const value of [1.5, 2 ** 53, Number.NaN, '1.0', '', ' 1', '1e3', '0x1', null, true, {}, [1]])
       expect(idDigits(value)).toBeUndefined();
   });
 
-  test('has at most 64 digits, in any form', () => {
+  test('has at most 64 digits, whatever form it arrives in', () => {
     const longest = '9'.repeat(64);
 
     expect([longest, `-${longest}`, BigInt(longest)].map(idDigits)).toEqual([

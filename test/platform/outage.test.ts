@@ -41,7 +41,7 @@ describe('a probe', () => {
     ['no response', lost, 'unreachable'],
     ['a fault of ours', () => Promise.reject(new TypeError('a fault')), 'neither'],
   ])(
-    'reads one calculation for at most 20 s, and once, whatever comes back: %s',
+    'reads one calculation, only once and for at most 20 s, whatever the platform returns: %s',
     async (_, response, outcome) => {
       const fake = fakeCall([response, page]);
 

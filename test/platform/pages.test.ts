@@ -11,7 +11,7 @@ const row = (id: number) => calculationRow({ id });
 const more = (...rows: readonly unknown[]) => ok({ ...calculations(...rows), hasMore: true });
 
 describe('pages of calculations', () => {
-  test('advance by the rows received, and end with a short page that says it is the last', async () => {
+  test('advance by the number of received rows, and end with a short page that says it is the last', async () => {
     const { platform, sent } = fakeCall([more(row(1), row(2)), more(row(3)), ok(calculations(row(4)))]);
 
     const pages = await Array.fromAsync(platform.calculations.pages({ sort, limit: 2 }));
@@ -42,7 +42,7 @@ describe('pages of calculations', () => {
     expect(sent).toHaveLength(2);
   });
 
-  test('report the total and whether they are degraded', async () => {
+  test('report the total number of rows, and whether they are degraded', async () => {
     const { platform } = fakeCall([
       ok({ ...calculations(row(1)), totalHits: 900, degraded: true, hasMore: true }),
       ok({ results: [row(2)], hasMore: false }),

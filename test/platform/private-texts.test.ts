@@ -28,7 +28,7 @@ const echoes: readonly (readonly [string, string, Reply])[] = [
 ];
 
 test.for(echoes)(
-  'no error or event has a scored text that the platform returned in %s',
+  'no error or event shows a scored text that the platform returned in %s',
   async ([, kind, reply]) => {
     await using server = await startServer(reply);
     const events: PlatformEvent[] = [];
@@ -45,7 +45,7 @@ test.for(echoes)(
   },
 );
 
-test('the reference of an error is shown nevertheless', async () => {
+test('the platform’s reference of an error is shown even if its message is not', async () => {
   await using server = await startServer(json({ message: TEXT, toe: 'D2RFR14QKK-0FWIV-QTGGZ' }, 400));
   const platform = clientAt(server.url);
 

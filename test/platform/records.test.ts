@@ -22,7 +22,7 @@ const uuid = '0d5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b';
 const run = { packageId: uuid, version: '1.0.0', functionName: 'score' };
 
 describe('a response', () => {
-  test('as the contract defines it passes, with ids as digits', () => {
+  test('is accepted if it is as the platform documents it, with ids as digits', () => {
     const pathIds = { calculationId: '17', datasetId: uuid, filesetId: uuid, dataFileId: '12', version: '1' };
     const input = { path: { ...pathIds, packageId: uuid, functionName: 'f' }, body: {} } as never;
     const read = (name: keyof typeof endpoints, json: unknown) =>
@@ -96,7 +96,7 @@ const oddRecords = (record: Readonly<Record<string, unknown>>, kept: readonly st
 
 const asSent = (value: unknown) => JSON.parse(JSON.stringify(value));
 
-describe('members that decide nothing may be absent, null, or of any type, and are unchanged', () => {
+describe('members that the client does not need may be absent, null, or of any type, and are unchanged', () => {
   test('in calculations', async () => {
     const rows = oddRecords(calculationRow(), ['id']);
     const { platform } = fakeCall([ok({ results: rows, totalHits: 'many', hasMore: {}, degraded: 'no' })]);
@@ -113,7 +113,7 @@ describe('members that decide nothing may be absent, null, or of any type, and a
     expect((await platform.files.pages(uuid).next()).value).toEqual({ rows: asSent(rows), degraded: false });
   });
 
-  test('in cards, which may be named by any of three fields', async () => {
+  test('in cards, whose id may be in any of three fields', async () => {
     const rows = oddRecords(card(), ['id']);
     const named = [{ urn: '12' }, { id: null, urn: 'urn:card:13' }, { id: 'x', urn: null, kpiId: 14 }];
     const drill = { urn: 'dr:15:10' };
@@ -193,22 +193,22 @@ describe('the sentiment of each requested topic', () => {
     [null, { price: null, service: null }],
     [['price'], { price: null, service: null }],
     ['price', { price: null, service: null }],
-  ])('from %j is %j', async (topicSentiments, expected) => {
+  ])('in the response %j is %j', async (topicSentiments, expected) => {
     expect(await analyzed({ topicSentiments, sessionId: 5 })).toEqual({
       topicSentiments: expected,
       calls: 1,
     });
   });
 
-  test.each([null, [], 'x', 5, {}])('is null if the response is %j', async (answer) => {
+  test.each([null, [], 'x', 5, {}])('is null if the response has only %j', async (answer) => {
     expect(await analyzed(answer)).toEqual({ topicSentiments: { price: null, service: null }, calls: 1 });
   });
 
-  test.each(oddRecords(sentiment(), ['topicSentiments']))('is returned beside %j', async (odd) => {
+  test.each(oddRecords(sentiment(), ['topicSentiments']))('is returned even beside %j', async (odd) => {
     expect(await analyzed(odd)).toEqual({ topicSentiments: sentiment().topicSentiments, calls: 1 });
   });
 
-  test('is absent without topics, and there is only the sentiment of the text', async () => {
+  test('is absent if no topics were requested, and there is only the sentiment of the text', async () => {
     const { platform } = fakeCall([ok({ sentiment: 'Positive', topicSentiments: 'none' }), ok({})]);
 
     expect(await platform.sentiment.analyze({ text: 'fine' })).toEqual({
@@ -219,11 +219,11 @@ describe('the sentiment of each requested topic', () => {
   });
 });
 
-describe('members that decide are required, and the error names the field and the record', () => {
+describe('members that the client needs are required, and the error names the field and the record', () => {
   const rowWithout = (field: string) =>
     Object.fromEntries(Object.entries(calculationRow({ id: 99 })).filter(([name]) => name !== field));
 
-  test('for the id of a calculation, which is named by its position', async () => {
+  test('for the id of a calculation, which the error names by its position', async () => {
     const { platform } = fakeCall([ok(calculations(calculationRow(), rowWithout('id')))]);
 
     const error = await caught(platform.calculations.search({ sort }));
@@ -245,7 +245,7 @@ describe('members that decide are required, and the error names the field and th
     });
   });
 
-  test('for a missing list if the total says that there is one', async () => {
+  test('for a missing list of rows if the total says that there are rows', async () => {
     const { platform } = fakeCall([ok({ results: null, totalHits: 3 })]);
     const listing = fakeCall([ok({ pageContext: { total: '3' } })]);
 
@@ -285,7 +285,7 @@ describe('members that decide are required, and the error names the field and th
     },
   );
 
-  test('but null counts as an empty list', async () => {
+  test('but a response that is null counts as an empty list', async () => {
     const { platform } = fakeCall([ok(null)]);
     const failing = fakeCall([ok({ errorCode: 'X', errorMessage: 'busy' })]);
 
@@ -295,7 +295,7 @@ describe('members that decide are required, and the error names the field and th
     expect((await caught(failing.platform.calculations.search({ sort }))).failure.kind).toBe('shape');
   });
 
-  test('and a raw call returns what was received', async () => {
+  test('but a raw call returns any response as it was received', async () => {
     const { call } = fakeCall([ok({ odd: true })]);
 
     const response = await call.raw(searchCalculations, { body: { sort } });

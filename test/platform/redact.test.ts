@@ -25,7 +25,7 @@ test('redacting removes every occurrence of the token, and nothing if there is n
   expect(redact('text', '')).toBe('text');
 });
 
-test.each(Object.entries(FORMS))('redacting removes a token %s', (_name, form) => {
+test.each(Object.entries(FORMS))('redacting removes a token written %s', (_name, form) => {
   expect(redact(`before ${form(TOKEN)} after`, TOKEN)).toMatch(/^before \[token\]=* after$/);
 });
 
@@ -33,14 +33,14 @@ test.each([
   ['an address', encodeURIComponent(TOKEN)],
   ['HTML', TOKEN.replace('+', '&plus;')],
   ['JSON', TOKEN.replace('/', String.raw`\/`)],
-])('redacting leaves fewer than eight characters in a row if others are escaped in %s', (_, text) => {
+])('redacting leaves less than eight characters in a row of a token partly escaped in %s', (_, text) => {
   const shown = redact(text, TOKEN);
 
   expect(shown).toContain('[token]');
   for (let at = 0; at + 8 <= TOKEN.length; at += 1) expect(shown).not.toContain(TOKEN.slice(at, at + 8));
 });
 
-test('redacting removes a token without its last three characters, and leaves seven of them', () => {
+test('redacting removes a token that was cut off, but leaves pieces of seven characters', () => {
   expect(redact(`got ${TOKEN.slice(0, -3)}…`, TOKEN)).toBe('got [token]…');
   expect(redact(`got ${TOKEN.slice(2, 10)} and ${TOKEN.slice(2, 9)}`, TOKEN)).toBe('got [token] and CRET-5f');
 });

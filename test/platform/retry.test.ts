@@ -178,7 +178,7 @@ describe('the retry policy:', () => {
     expect(decide(unknown, { attempt: 5, mayRepeat: false })).toEqual({ kind: 'stop', why: 'exhausted' });
   });
 
-  test('a wait may end exactly with the budget but not after it', () => {
+  test('a wait may end exactly when the time budget ends, but not after it', () => {
     const busy: PlatformFailure = { kind: 'status', status: 429, retryAfterMs: 100_000 };
 
     expect(decide(busy, { elapsedMs: 200_000 })).toEqual({ kind: 'retry', delayMs: 100_000 });
@@ -186,10 +186,10 @@ describe('the retry policy:', () => {
   });
 });
 
-describe('a platform that a person waits for', () => {
+describe('a platform that a person is waiting for', () => {
   const waited = { ...limits, unreachedMs: 8_000 };
 
-  test('is given up soon if no connection ever succeeded', () => {
+  test('is given up soon if no connection has ever succeeded', () => {
     const facts = { limits: waited, wasReached: false, elapsedMs: 7_990 };
 
     expect(decide(unreached, facts)).toEqual({ kind: 'stop', why: 'over-budget' });
@@ -205,7 +205,7 @@ describe('a platform that a person waits for', () => {
     ['is behind a proxy that responds', refusedByProxy(503), false],
     ['is waited for because of the pace', { kind: 'wait', waitMs: 60_000, maxWaitMs: 20_000 }, false],
     ['breaks the connection', lost, false],
-  ])('is waited for as usual if it %s', (_, failure, wasReached) => {
+  ])('is retried as usual if it %s', (_, failure, wasReached) => {
     expect(decide(failure, { limits: waited, wasReached, elapsedMs: 60_000 }).kind).toBe('retry');
   });
 });

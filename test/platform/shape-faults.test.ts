@@ -15,7 +15,7 @@ async function faultsOf(json: unknown): Promise<readonly string[]> {
   return failure.kind === 'shape' ? failure.faults : [];
 }
 
-test('the path of a fault names a record by its position if it has no id, and the whole as the response', async () => {
+test('the path of a fault names a record without an id by its position, and the whole response as “the response”', async () => {
   expect(await faultsOf({ results: [{}] })).toEqual([
     'results.0.id: expected a number, got nothing',
     'results.0.name: expected text, got nothing',
@@ -27,7 +27,7 @@ test('the path of a fault names a record by its position if it has no id, and th
   expect(await faultsOf(7)).toEqual(['the response: expected an object, got 7']);
 });
 
-test('a fault that quotes something long is shortened', async () => {
+test('a fault that quotes a long value is shortened', async () => {
   const [fault = ''] = await faultsOf({ results: [{ id: 'x'.repeat(400), name: 'a' }] });
 
   expect(fault).toHaveLength(301);

@@ -90,7 +90,7 @@ test.each([
   ['as a pair, as the console of Secrets Manager makes it', '{"token":"the-token"}', 'the-token'],
   ['as a pair over lines', '{\n  "PLATFORM_TOKEN": "the-token\\n"\n}', 'the-token'],
   ['with a brace at its beginning', '{the-token', '{the-token'],
-])('a token is read %s', async (_, text, token) => {
+])('a token is read correctly if it is stored %s', async (_, text, token) => {
   expect(await tokenIn(text)).toBe(token);
 });
 

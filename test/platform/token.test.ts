@@ -71,7 +71,7 @@ describe('a token from a secret store', () => {
     expect(read).toBe('token 2');
   });
 
-  test('is not forgotten because an older fetch failed late', async () => {
+  test('stays cached if an older fetch fails later', async () => {
     const fetches = [Promise.withResolvers<string>(), Promise.withResolvers<string>()] as const;
     let [count, nowMs] = [0, 0];
     const token = secretToken({

@@ -4,7 +4,7 @@ import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { platformOf } from '../snapshot/sandbox-call.ts';
 
-test('on a platform that loses responses, none of 200 function runs is executed twice or misreported', async () => {
+test('if the platform loses responses, none of 200 runs of code functions is executed twice or misreported', async () => {
   await using sandbox = await startPlatform({ calculations: 0, faults: 0.4, rate: 10_000 });
   const platform = platformOf(sandbox);
   const packageId = codePackages[0]?.id ?? '';
@@ -36,7 +36,7 @@ test('on a platform that loses responses, none of 200 function runs is executed 
   }
 });
 
-test.each(['POST', 'PUT'])('formulas are set on a platform that refuses %s', async (method) => {
+test.each(['POST', 'PUT'])('formulas can be set on a platform that refuses %s', async (method) => {
   await using sandbox = await startPlatform({ calculations: 5, refusedUpdates: [method] });
   const platform = platformOf(sandbox);
   const [first] = (await platform.calculations.search({ sort: { field: 'id', ascending: true } })).rows;

@@ -49,7 +49,7 @@ async function follow(given: {
   return { call, happened };
 }
 
-test('the report comes first, then the model, then the digest, and then only the model until the next run', async () => {
+test('after a run, the report is written, then the model, then the digest; until the next run, only the model is', async () => {
   const { call, happened } = await follow({});
 
   const first = await call();
@@ -75,7 +75,7 @@ test('no place has a digest unless it asks for one', async () => {
   expect(happened).toEqual(['report', 'model']);
 });
 
-test('when time is up the fault is recorded, and nothing else is begun', async () => {
+test('when the time is up, the fault is recorded and no further step begins', async () => {
   const ending = new AbortController();
   const { call, happened } = await follow({
     signal: ending.signal,

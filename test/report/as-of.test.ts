@@ -104,7 +104,7 @@ async function answersOf(of: Store) {
   };
 }
 
-test('all readers respond as of that day, and store nothing except built parts', async () => {
+test('all readers show the state of the requested day, and store nothing except built tables', async () => {
   await happenedOnMonday();
   const then = await answersOf(store);
   await happenedLater();
@@ -123,8 +123,8 @@ test('all readers respond as of that day, and store nothing except built parts',
   expect([...before.keys()].filter((key) => !store.objects.has(key))).toEqual([]);
 });
 
-describe('as of a day, a run is the last one', () => {
-  test('from when it had finished, not from when it began', async () => {
+describe('as of a day, a run counts as the last one of its place', () => {
+  test('from the time at which it finished, not from when it began', async () => {
     await publish(monday, [sound]);
     await publish(tuesday, [broken], 'calculations', '2026-11-18T00:10:00.000Z');
     const runAt = async (time: string) =>
@@ -134,7 +134,7 @@ describe('as of a day, a run is the last one', () => {
     expect(await runAt('2026-11-18T00:10:00.000Z')).toBe(tuesday.id);
   });
 
-  test('so a place without a finished run at that time is empty', async () => {
+  test('so a place is empty if none of its runs had finished by then', async () => {
     await publish(monday, [sound]);
     await publish(tuesday, [], 'cards');
 
@@ -144,7 +144,7 @@ describe('as of a day, a run is the last one', () => {
   });
 });
 
-test('scores of jobs that ended later, and the summary of their batch, are not shown', async () => {
+test('as of a day, scores of jobs that ended later and the summary of their batch are not shown', async () => {
   await happenedOnMonday();
   await happenedLater();
   for (const key of [part('00000'), part('00001'), 'scores/b/_summary.json', 'scores/c/_summary.json'])
@@ -159,7 +159,7 @@ test('scores of jobs that ended later, and the summary of their batch, are not s
   expect((await Array.fromAsync(now.list('scores/'))).length).toBe(4);
 });
 
-test('only Parquet and uses of runs may be written, copied or deleted', async () => {
+test('a store opened as of a day allows only the Parquet and the uses of runs to be written, copied or deleted', async () => {
   await publish(monday, [sound]);
   const past = await storeAsOf(store, endOf(monday));
 
@@ -187,7 +187,7 @@ async function remove(run: Run, how: 'pruned' | 'expired', place: Place = 'calcu
   await store.delete(key);
 }
 
-describe('a day is refused with the reason', () => {
+describe('--at is refused, with the reason,', () => {
   const command = (argv: readonly string[]) =>
     runCommand(argv, { SYNC_STORE: './unused' }, '', { openStore: async () => store });
   const doors = [
@@ -197,7 +197,7 @@ describe('a day is refused with the reason', () => {
     ['report', '--output', 'unused.html'],
   ];
 
-  test.each(doors)('before the first run: %s %s', async (...argv) => {
+  test.each(doors)('if no run had been published by that day: %s %s', async (...argv) => {
     await publish(tuesday, [sound]);
 
     const { code, err } = await command([...argv, '--at', dayOf(monday)]);
@@ -212,7 +212,7 @@ describe('a day is refused with the reason', () => {
     ['yesterday', 'got "yesterday"'],
     ['2026-02-30', 'got "2026-02-30"'],
     ['2999-01-01', 'got "2999-01-01"'],
-  ])('if it is invalid or has not begun: %s', async (at, got) => {
+  ])('if the day is invalid or has not begun: %s', async (at, got) => {
     const { code, err } = await command(['where-used', '1', '--at', at]);
 
     expect(code).toBe(2);
@@ -221,7 +221,7 @@ describe('a day is refused with the reason', () => {
   });
 
   test.each(['pruned', 'expired'] as const)(
-    'if its run was %s, with the nearest available run',
+    'if the run of that day was %s, and the nearest available run is named',
     async (how) => {
       for (const run of [monday, tuesday, wednesday]) await publish(run, [sound]);
       await publish(monday, [], 'cards');
@@ -241,7 +241,7 @@ describe('a day is refused with the reason', () => {
     },
   );
 
-  test('if its runs were all removed, before the existing ones', async () => {
+  test('if all runs up to that day were removed, and the nearest available run is named', async () => {
     for (const run of [monday, tuesday]) await publish(run, [sound]);
     await remove(monday, 'pruned');
 
@@ -251,14 +251,14 @@ describe('a day is refused with the reason', () => {
     expect(err).toContain('was removed; the nearest available: 2026-11-17T09:00:00.000Z');
   });
 
-  test('together with another option of the same command', async () => {
+  test('if --link is given too', async () => {
     expect((await command(['report', '--link', '--at', dayOf(monday)])).err).toContain(
       'expected --link or --at',
     );
   });
 });
 
-test('an assistant can also ask as of a day, and gets the fault of an invalid one', async () => {
+test('an assistant can also ask as of a day, and gets an error for an invalid day', async () => {
   await publish(monday, [sound, user]);
   await publish(tuesday, [broken]);
   await using server = await connect(
@@ -280,7 +280,7 @@ test('an assistant can also ask as of a day, and gets the fault of an invalid on
   expect(none.text).toContain('a day that has begun, such as 2026-11-21');
 });
 
-test('figures as of a day say so, whether or not a run was published since', async () => {
+test('figures as of a day name that day, whether or not a run was published since', async () => {
   const argv = ['report', '--at', dayOf(monday), '--output', join(folder.path, 'then.html'), '--json'];
   const report = () => runCommand(argv, { SYNC_STORE: './unused' }, '', { openStore: async () => store });
   await publish(monday, [sound, user]);

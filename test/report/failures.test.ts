@@ -56,7 +56,7 @@ test('a call whose process was killed counts as failed', async () => {
   expect(often).toEqual([3]);
 });
 
-test('calls that ended do not count as failed, however many there are', async () => {
+test('calls that succeeded do not count as failed, however many there are', async () => {
   const { callAt, often } = await startCalls();
 
   for (let minutes = 0; minutes < 50; minutes += 10) await callAt(minutes, succeed);

@@ -14,13 +14,13 @@ const between = (start: string, end: string): string =>
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-test('the page contains the facts unchanged', () => {
+test('the page contains the facts of the report unchanged', () => {
   const packed = between('id="facts">', '</script>');
 
   expect(JSON.parse(inflateRawSync(Buffer.from(packed, 'base64')).toString())).toEqual(facts);
 });
 
-test('the page’s policy names its one script and its one style by their hashes, and allows nothing from outside', () => {
+test('the page’s security policy allows its one script and its one style by their hashes, and nothing from outside', () => {
   const script = html.slice(html.lastIndexOf('<script>') + 8, html.lastIndexOf('</script>'));
   const style = between('<style>', '</style>');
   const policy = between('Content-Security-Policy" content="', '">');
@@ -35,7 +35,7 @@ test('the page’s policy names its one script and its one style by their hashes
   ]);
 });
 
-test('nothing in the page can end its script or begin another', () => {
+test('no text in the page can end its script or begin another script', () => {
   expect(html.match(/<script/gi)).toHaveLength(2);
   expect(html.match(/<\/script/gi)).toHaveLength(2);
   expect(html).not.toContain('<!--');
@@ -47,7 +47,7 @@ test('the page names the authors and licences of the packages that it contains',
   expect(html).toContain('Permission to use, copy, modify, and/or distribute this software');
 });
 
-test('the docs describe each flag as the page does', () => {
+test('docs/report.md describes each flag in the same words as the page', () => {
   const docs = readFileSync('docs/report.md', 'utf8');
 
   for (const meaning of Object.values(flagMeanings)) expect(docs).toContain(`| ${meaning} |`);

@@ -40,7 +40,7 @@ const report = (store: MemoryStore, runs: Readonly<Record<string, string>>) =>
 
 const failing = () => Promise.reject(new Error('no memory'));
 
-test('nothing is written until a run is published, and then once for each state of what is published', async () => {
+test('no report is written until a run is published, and then one for each change of the published runs', async () => {
   expect(await keep({ store })).toBe('current');
   await publish(store, 'a');
   expect(await keep({ store })).toBe('written');
@@ -72,7 +72,7 @@ test('a failure is thrown, and the next call tries again', async () => {
   expect(await keep({ store, minutes: 20 })).toBe('written');
 });
 
-test('a narrowed place that nothing names is found in the first minutes of every third hour', async () => {
+test('a new narrowed place that nothing else names is found in the first minutes of every third hour', async () => {
   await publish(store, 'a', 'calculations.mine');
 
   expect(await keep({ store, minutes: 30 })).toBe('current');
@@ -89,7 +89,7 @@ test('a deleted place is removed from the report', async () => {
   expect(await keep({ store })).toBe('current');
 });
 
-test('a damaged place does not stop the report, and does not cause it to be written repeatedly', async () => {
+test('a damaged place does not stop the report, nor cause it to be written repeatedly', async () => {
   await publish(store, 'a');
   await keep({ store });
   await store.put('cards/latest.json', Buffer.from('{'));

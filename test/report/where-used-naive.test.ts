@@ -61,9 +61,9 @@ async function expectNaive(given: NaiveStore): Promise<void> {
   }
 }
 
-test('the users of a record equal those of a naive search, whatever shape links have', () =>
+test('where-used finds the same users of a record as a naive search, for any shape of links', () =>
   expectNaive(craftedStore));
 
-test('the users of a record equal those of a naive search over any store', async () => {
+test('where-used finds the same users of a record as a naive search, for any store', async () => {
   await fc.assert(fc.asyncProperty(anyStore, expectNaive), { numRuns: scaled(4, 40) });
 }, 30_000);

@@ -62,10 +62,10 @@ const lineOf = ({ hop, kind, id, name, ways }: Found[number]['dependents'][numbe
 
 const linesOf = (found: Found) => found.map(({ dependents }) => dependents.map(lineOf));
 
-describe('what depends on a record', () => {
+describe('the list of what depends on a record', () => {
   beforeEach(publishChain);
 
-  test('ends after the given number of hops, and is counted beyond the limit', async () => {
+  test('ends after the given number of hops, and has the total count if it is shortened', async () => {
     const [near, first] = [await find('d-1', { hops: 1 }), await find('d-1', { maxListed: 1 })];
 
     expect(near.found[0]).toMatchObject({ total: 2, hops: [2], isCut: true });
@@ -73,7 +73,7 @@ describe('what depends on a record', () => {
     expect(first.found[0]).toMatchObject({ total: 5, hops: [2, 1, 1, 1] });
   });
 
-  test('is found for a calculation and a card, with what the snapshot says about it', async () => {
+  test('exists for a calculation and for a card, with what the snapshot says about the record', async () => {
     const [ofCalculation, ofCard] = [await find('2'), await find('31')];
 
     expect(ofCalculation.found).toMatchObject([
@@ -92,13 +92,13 @@ describe('what depends on a record', () => {
     ]);
   });
 
-  test('falls back to a name, whatever its case, or the start of an id, if no record has the id', async () => {
+  test('suggests records by name in any case, or by the start of an id, if no record has the id', async () => {
     expect((await find('margin')).hints).toEqual([{ kind: 'calculation', id: '2', name: 'Margin' }]);
     expect((await find('nobody')).hints).toEqual([]);
   });
 });
 
-test('an id of several kinds is found in each, unless one kind is requested', async () => {
+test('an id that records of several kinds have is found in each kind, unless one kind is requested', async () => {
   await publish('calculations', calculation(7, 'Seven', link('DATA_SOURCE', '7')));
   await publish('cards', card(7, 'Card seven', '7'));
 
@@ -106,7 +106,7 @@ test('an id of several kinds is found in each, unless one kind is requested', as
   expect((await find('7', { kind: 'card' })).found.map(({ kind }) => kind)).toEqual(['card']);
 });
 
-test('a damaged part is named, and no uses are shown', async () => {
+test('if a part is damaged, it is named and no uses are shown', async () => {
   await publishChain();
   const [key = ''] = [...store.objects.keys()].filter((each) => /^cards\/.*part/.test(each));
   await store.put(key, Buffer.from('not compressed'));
@@ -143,7 +143,7 @@ describe('where-used of files', () => {
     ]);
   });
 
-  test('of a directory lists those below it, whether it has a record or not', async () => {
+  test('of a directory lists the files below it, whether the directory has a record or not', async () => {
     expect((await find('/reports/')).found).toMatchObject([
       {
         kind: 'file',
@@ -160,7 +160,7 @@ describe('where-used of files', () => {
     ]);
   });
 
-  test('finds them by path and by id, and nothing depends on them', async () => {
+  test('finds a file by path and by id, and nothing depends on it', async () => {
     for (const id of ['/reports/a.txt', 'i-2'])
       expect((await find(id)).found).toMatchObject([
         { kind: 'file', id: 'i-2', name: '/reports/a.txt', owner: '9', fileset: 'F-1', total: 0 },
@@ -183,7 +183,7 @@ describe('the where-used command', () => {
     return checkedShape(['where-used', ...argv], { code, out: out(), err: err() });
   }
 
-  test('prints what depends on a record, hop by hop', async () => {
+  test('prints the records that depend on a record, hop by hop', async () => {
     await publishChain();
 
     const { code, out } = await run('d-1', '--limit', '4');
@@ -241,7 +241,7 @@ describe('the where-used command', () => {
     expect(out).not.toContain('\u202e');
   });
 
-  test('refuses an unknown id, and says where it looked', async () => {
+  test('refuses an unknown id, and says where it looked for it', async () => {
     await publishChain();
 
     const { code, out, err } = await run('revenue');
@@ -259,7 +259,7 @@ describe('the where-used command', () => {
     expect(err).toBe('platform-sync: d-1: nothing has been published that could refer to it (memory)');
   });
 
-  test('fails if something is damaged, and names it', async () => {
+  test('fails if a stored object is damaged, and names that object', async () => {
     await publishChain();
     await store.put(latestKey('cards'), Buffer.from('{}'));
 
@@ -270,7 +270,7 @@ describe('the where-used command', () => {
   });
 });
 
-describe('columns', () => {
+describe('columns in where-used', () => {
   const at = (day: number) => Date.parse(`2026-11-${day}T09:00:00Z`);
   const update = (calculationId: string, expression: string, day = 20) =>
     storeFormula(store, { calculationId, finishedAtMs: at(day), expression, response: undefined });
@@ -288,7 +288,7 @@ describe('columns', () => {
     await update('3', 'SUM(`sales`)');
   });
 
-  test('list what reads them by the newest text of each formula, and everything that depends on that', async () => {
+  test('list what reads them according to the newest formulas, and everything that depends on those readers', async () => {
     const { found, formulas } = await find('`SALES`');
 
     expect(formulas).toEqual({ known: 2, of: 3 });
@@ -316,7 +316,7 @@ describe('columns', () => {
     });
   });
 
-  test('count as known only the formulas of calculations that the snapshot has', async () => {
+  test('come with a count of known formulas that has only calculations of the snapshot', async () => {
     await update('999', 'SUM(`Sales`)', 30);
 
     const { found, formulas } = await find('sales');
@@ -325,7 +325,7 @@ describe('columns', () => {
     expect(formulas).toEqual({ known: 2, of: 3 });
   });
 
-  test('of a dataset and of a calculation are listed with it', async () => {
+  test('are listed with the dataset that has them, and with the calculation that reads them', async () => {
     const [dataset, own] = [await find('d-1'), await find('1')];
 
     expect(dataset.found[0]).toMatchObject({ columns: ['order id', 'sales'] });
@@ -341,7 +341,7 @@ describe('columns', () => {
     expect((await find('2')).found[0]).toMatchObject({ columns: [] });
   });
 
-  test('change with the next update, without another snapshot, and cause no flag alone', async () => {
+  test('change with the next update of a formula, without another snapshot, and affect no flag', async () => {
     const before = (await openModel({ store, now: Date.now })).model;
     await update('2', '`Region`');
     const { model } = await openModel({ store, now: Date.now });
@@ -352,7 +352,7 @@ describe('columns', () => {
     expect(model.flags.slice(before.flags.length)).toEqual(new Uint16Array(1));
   });
 
-  test('are printed with how many formulas are known, even if no column has the name', async () => {
+  test('are printed with the number of known formulas, even if no column has the name', async () => {
     const known =
       'columns: the platform returns no formulas in a search; known here, from imports and updates by platform-sync: 2 of 3';
     const [column, dataset, none] = [
@@ -369,7 +369,7 @@ describe('columns', () => {
     expect((await run('sales', '--json')).code).toBe(0);
   });
 
-  test('are unknown to readers who may not list formulas, who get everything else', async () => {
+  test('are unknown to a reader who may not list formulas but gets everything else', async () => {
     const denied = new StoreError('list formulas/', { kind: 'denied', code: '403' });
     async function* list(...asked: Parameters<typeof store.list>) {
       if (asked[0].startsWith('formulas')) throw denied;
@@ -384,7 +384,7 @@ describe('columns', () => {
     expect((await find('sales')).formulas).toEqual({ known: 2, of: 3 });
   });
 
-  test('of a damaged formula are omitted', async () => {
+  test('are omitted if the formula that reads them is damaged', async () => {
     await store.put('formulas/2/20261121T090000000Z.json', Buffer.from('{"expression": "`x'));
 
     expect((await find('x')).formulas).toEqual({ known: 2, of: 3 });

@@ -15,7 +15,7 @@ async function published() {
   return store;
 }
 
-test('the page is stored, and beside it which runs it shows', async () => {
+test('the page is stored, and beside it a list of the runs that it shows', async () => {
   const store = await published();
 
   await write(store, 1_000);
@@ -28,7 +28,7 @@ test('the page is stored, and beside it which runs it shows', async () => {
   });
 });
 
-test('the model that a report shows is stored, so the next renewal reads no record', async () => {
+test('the model that a report shows is stored, so that the next renewal of the model reads no record', async () => {
   const store = await published();
   await write(store, 1_000);
   const read: string[] = [];
@@ -49,7 +49,7 @@ test('the model that a report shows is stored, so the next renewal reads no reco
   expect(read.filter((key) => !key.startsWith('model/') && !key.endsWith('.json'))).toEqual([]);
 });
 
-test('the next writer replaces what a killed writer left of its page, and what another process stored there', async () => {
+test('the next writer replaces the page of a writer that was killed, and whatever another process stored there', async () => {
   const store = await published();
   await store.put(REPORT_PAGE_KEY, Buffer.from('<html></html>'));
   await store.put(REPORT_KEY, Buffer.from('{'));

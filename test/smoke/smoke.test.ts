@@ -51,7 +51,7 @@ async function reportsOf(
   return reports;
 }
 
-test('the steps of a complete stack pass, and steps for missing parts are skipped', async () => {
+test('the steps for the parts of a stack pass, and steps for missing parts are skipped', async () => {
   expect(await reportsOf(stackWithout())).toEqual([
     'snapshot passed: published run 20261122T120000Z-3fa9c1',
     'score passed: done',
@@ -75,7 +75,7 @@ test('a step without a timely outcome fails, and the other steps run', async () 
   ]);
 });
 
-test('a run that was published before does not count as a run of this test', async () => {
+test('a run that was published before the test does not count as published by it', async () => {
   const given = stackWithout('snapshot');
   const old = { run: 'old', startedAt: new Date(0).toISOString() };
   await given.deployment.store.put('calculations.smoke/latest.json', json(old));
@@ -83,7 +83,7 @@ test('a run that was published before does not count as a run of this test', asy
   expect((await reportsOf(given))[0]).toContain('snapshot failed');
 });
 
-test('the snapshot of each run requests the same records, so that none is refused for another selection', async () => {
+test('each smoke test copies the same selection, so that no gate refuses a run because the selection changed', async () => {
   const sent: { readonly type?: string; readonly name?: string }[] = [];
   const given = stackWithout();
   const send = async (job: object) => {
@@ -106,7 +106,7 @@ test('without --job and --event, the steps of functions and events are skipped',
   ]);
 });
 
-test('the outputs of one construct are found among those of others', () => {
+test('the outputs of the construct are found among outputs of other constructs', () => {
   const output = (OutputKey: string) => ({ OutputKey, OutputValue: OutputKey });
   const outputs = ['Store', 'SyncStore0A1B2C3D', 'SyncOtherStore0A1B2C3D'].map(output);
 

@@ -53,11 +53,11 @@ function printed(code: string, command: readonly [string, ...string[]] | undefin
 const ofEngine = examples.filter(({ isSpark }) => isSpark === (spark !== undefined));
 const isInexact = ({ about }: { readonly about: string }) => about.startsWith('inexact');
 
-test('each reader has an example for Parquet and one for parts', () => {
+test('the docs have at least ten examples for readers of Parquet and of parts', () => {
   expect(examples.length).toBeGreaterThanOrEqual(10);
 });
 
-describe('exact:', () => {
+describe('a reader reads each value exactly, as the docs say:', () => {
   test.each(ofEngine.filter((each) => !isInexact(each)))(
     '$about',
     ({ code }) => {
@@ -74,7 +74,7 @@ describe('exact:', () => {
   );
 });
 
-describe.skipIf(spark !== undefined)('inexact, as the docs say:', () => {
+describe.skipIf(spark !== undefined)('a reader changes some values, as the docs say:', () => {
   test.each(ofEngine.filter(isInexact))('$about', ({ code }) => {
     const text = printed(code, pythonReaders?.command);
 

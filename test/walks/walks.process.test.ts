@@ -79,13 +79,13 @@ afterAll(async () => {
   temporary[Symbol.dispose]();
 });
 
-test('the changes of all walks compile together', { timeout: 200_000 }, async () => {
+test('the changes of all walks in docs/contributing.md compile together', { timeout: 200_000 }, async () => {
   const [code, stack] = [await tsc(), await tsc('-p', 'infra')];
 
   expect([code.out, stack.out]).toEqual(['', '']);
 });
 
-describe('the page names each file that a walk changes:', () => {
+describe('docs/contributing.md names each file that a walk changes:', () => {
   const page = readFileSync('docs/contributing.md', 'utf8');
 
   test.each(names)('%s', (name) => {

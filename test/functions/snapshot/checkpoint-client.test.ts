@@ -16,7 +16,7 @@ const environment = {
 test.each([
   ['go through the proxy', {}, ['CONNECT lambda.invalid:443']],
   ['bypass the proxy if NO_PROXY names the service', { NO_PROXY: '.invalid' }, []],
-])('the steps of a durable execution %s', async (_, exceptions, connects) => {
+])('the requests that store steps of a durable execution %s', async (_, exceptions, connects) => {
   await using proxy = await startProxy({ refuse: '403 Forbidden' });
   const client = createCheckpointClient({ ...environment, ...exceptions, HTTPS_PROXY: proxy.url });
 

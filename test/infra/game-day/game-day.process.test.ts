@@ -502,7 +502,7 @@ async function withSecret(words: readonly string[], day: Day): Promise<string> {
 }
 
 test.each(sections)(
-  'the alarm $name has an event that sets it off, and its runbook section has all parts',
+  '$name has an event that sets it off, and its runbook section has all parts',
   ({ name, parts, see, fix }) => {
     expect(parts).toEqual(PARTS);
     expect([see, fix]).not.toContainEqual([]);

@@ -14,7 +14,7 @@ async function all<T>(ask: () => Promise<T>): Promise<readonly T[]> {
   return outcomes;
 }
 
-test('a service occasionally refuses a request, never two in a row, and the same seed does the same', async () => {
+test('a service occasionally refuses a request, never two in a row, and the same ones for the same seed', async () => {
   const errorsOf = async (seed: number) => {
     await using layer = await startLayer({ only: ['sqs-refuses'], seed });
     return await all(() => queueUrl(layer));
@@ -43,7 +43,7 @@ test.for([
     async ({ dynamodb }: Layer) => (await dynamodb('GetItem', { TableName: 'table', Key })).isLost,
     [false, true],
   ],
-] as const)('%s happens occasionally, in every documented way', async ([rule, ask, expected]) => {
+] as const)('the fault %s happens occasionally, in every documented way', async ([rule, ask, expected]) => {
   await using layer = await startLayer({ only: [rule] });
 
   const seen = new Set(await all<unknown>(() => ask(layer)));
@@ -51,7 +51,7 @@ test.for([
   expect([...seen].sort()).toEqual(expected);
 });
 
-test('SQS loses responses of requests that it has executed, but none that would hide messages', async () => {
+test('SQS loses responses to requests that it has executed, but not to receives, which would hide messages', async () => {
   await using layer = await startLayer({ only: ['sqs-loses-responses'] });
 
   const sent = await all(() => layer.sqs('SendMessage', { MessageBody: 'm' }));
@@ -62,7 +62,7 @@ test('SQS loses responses of requests that it has executed, but none that would 
   expect(received.filter((reply) => 'Messages' in reply)).toHaveLength(ROUNDS);
 });
 
-test('S3 loses responses of requests that it has executed', async () => {
+test('S3 loses responses to requests that it has executed', async () => {
   await using layer = await startLayer({ only: ['s3-loses-responses'] });
 
   const lost: string[] = [];

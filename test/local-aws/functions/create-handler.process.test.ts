@@ -96,8 +96,8 @@ describe('a handler process', () => {
   );
 });
 
-describe('a process between invocations', () => {
-  test('is stopped: what the handler left running continues in the next invocation', async () => {
+describe('a handler process between invocations', () => {
+  test('is frozen: work that the handler left running continues in the next invocation', async () => {
     await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
     const pid = await lambda.invoke({ command: 'pid' });
     await lambda.invoke({ command: 'tick' });
@@ -167,7 +167,7 @@ describe('a handler that takes too long to load', () => {
   const lines: string[] = [];
   const slow = { file, environment: {}, initMs: 1, onLog: (line: string) => lines.push(line) };
 
-  test('is loaded once more, by the invocation', async () => {
+  test('is loaded once more, as part of the invocation', async () => {
     lines.length = 0;
     await using lambda = createHandlerProcess({ ...slow, timeoutMs: 30_000 });
 

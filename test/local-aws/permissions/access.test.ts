@@ -141,7 +141,7 @@ test.each([
     403,
     () => new LambdaClient(options).send(new InvokeCommand({ FunctionName: 'Function' })),
   ],
-])('%s refuses in a form that its SDK can parse: %s, %i', async (_, name, httpStatusCode, send) => {
+])('%s denies access in a form that its SDK can parse: %s, %i', async (_, name, httpStatusCode, send) => {
   deny('*');
 
   const refused = await send().catch((error: unknown) => error);
@@ -149,7 +149,7 @@ test.each([
   expect(refused).toMatchObject({ name, $metadata: { httpStatusCode } });
 });
 
-test('a refusal names the caller, the action and the resource, and nothing was executed', async () => {
+test('a denial names the caller, the action and the resource, and nothing is executed', async () => {
   deny('s3:PutObject', `${bucket}/a/*`);
 
   await expect(s3.send(new PutObjectCommand({ ...object, Body: 'x' }))).rejects.toThrow(
@@ -159,7 +159,7 @@ test('a refusal names the caller, the action and the resource, and nothing was e
   expect(services.access.refusals()).toContain(`Function may not s3:PutObject on ${bucket}/a/b`);
 });
 
-test('only callers who may list a key learn that its object is missing', async () => {
+test('only a caller who may list a key learns that its object is missing', async () => {
   const get = () => s3.send(new GetObjectCommand({ Bucket: 'bucket', Key: 'none/x' }));
 
   await expect(get()).rejects.toMatchObject({ name: 'NoSuchKey' });
@@ -167,7 +167,7 @@ test('only callers who may list a key learn that its object is missing', async (
   await expect(get()).rejects.toMatchObject({ name: 'AccessDenied' });
 });
 
-test('a put that compares an ETag must read, and one that sets tags must tag', async () => {
+test('a put needs the right to read if it compares an ETag, and the right to tag if it sets tags', async () => {
   const { ETag } = await owner.send(new PutObjectCommand({ ...object, Body: 'x' }));
   deny('s3:GetObject');
   deny('s3:PutObjectTagging');
@@ -178,7 +178,7 @@ test('a put that compares an ETag must read, and one that sets tags must tag', a
   await put({});
 });
 
-test('a copy must read its source, and also its tags if it has any', async () => {
+test('a copy needs the right to read its source, and the tags of its source if there are any', async () => {
   const copy = () => s3.send(new CopyObjectCommand({ ...object, Key: 'copy', CopySource: 'bucket/a/b' }));
   await owner.send(new PutObjectCommand({ ...object, Body: 'x' }));
   deny('s3:GetObjectTagging', `${bucket}/a/b`);
@@ -192,7 +192,7 @@ test('a copy must read its source, and also its tags if it has any', async () =>
   await expect(copy()).rejects.toMatchObject({ name: 'AccessDenied' });
 });
 
-test('an object encrypted with a key can be read by callers who may decrypt with it, through its service', async () => {
+test('an object encrypted with a key can be read by callers who may decrypt with that key through S3', async () => {
   const client = new SecretsManagerClient(options);
   const get = () => client.send(new GetSecretValueCommand({ SecretId: secret }));
   const through = (service: string) => ({ StringLike: { 'kms:ViaService': `${service}.*` } });
@@ -203,7 +203,7 @@ test('an object encrypted with a key can be read by callers who may decrypt with
   await expect(get()).rejects.toThrow('kms:Decrypt');
 });
 
-test('an access key id that no function and no policy of the template has is an error', async () => {
+test('an access key id is an error if no function and no policy of the template has it', async () => {
   const other = new S3Client(optionsOf('Other'));
 
   await expect(other.send(new GetObjectCommand(object))).rejects.toMatchObject({
@@ -244,11 +244,11 @@ test.each([
   ['its own statement denies it', [send, { ...send, Effect: 'Deny' }], [anyone], false],
   ['the statement is about another action', [{ ...send, Action: 'sqs:SendMessages' }], [], false],
   ['the queue lets a service', [], [{ ...send, Principal: { Service: 'events.amazonaws.com' } }], false],
-])('whether a role may send is decided correctly if %s', (_, own, ofQueue, may) => {
+])('the decision whether a role may send is correct if %s', (_, own, ofQueue, may) => {
   expect(maySend(own, ofQueue)).toBe(may);
 });
 
-test('a statement with a member that is not evaluated is an error', () => {
+test('a policy statement is an error if it has a member that the check cannot evaluate', () => {
   const { Action: _, ...others } = send;
 
   expect(() => maySend([{ ...others, NotAction: 'sqs:Send*' }], [])).toThrow('got NotAction');

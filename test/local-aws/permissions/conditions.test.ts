@@ -24,13 +24,13 @@ test.each<readonly [Condition, boolean]>([
   [{ StringEquals: { 'aws:SourceAccount': '000000000000' } }, false],
   [{ StringEqualsIfExists: { 'aws:SourceAccount': '000000000000' } }, true],
   [{ StringNotEquals: { 'aws:SourceAccount': '000000000000' } }, true],
-])('the condition %j holds: %s', (condition, holds) => {
+])('the policy condition %j holds: %s', (condition, holds) => {
   expect(satisfies(context, condition)).toBe(holds);
 });
 
 test.each<readonly [Condition, string]>([
   [{ IpAddress: { 'aws:SourceAccount': '1.2.3.4' } }, 'operator of conditions, got IpAddress'],
   [{ StringEquals: { 's3:prefx': 'work/' } }, 'key of conditions, got s3:prefx'],
-])('a condition %j that cannot be evaluated is an error', (condition, message) => {
+])('a policy condition that the check cannot evaluate is an error: %j', (condition, message) => {
   expect(() => satisfies(context, condition)).toThrow(message);
 });

@@ -29,7 +29,7 @@ test('with the fix, dynalite continues after a request was cut off', async () =>
   expect({ out, code }).toEqual({ out: '200\n', code: 0 });
 });
 
-test('without the fix, a cut-off request ends the process, or the fix is no longer needed', async () => {
+test('without the fix, a cut-off request ends the process (if it does not, the fix is no longer needed)', async () => {
   const { err, code } = await cutARequest('');
 
   expect(code, 'dynalite now survives cut requests: delete test/local-aws/services/aborted-requests.ts').toBe(

@@ -19,7 +19,7 @@ async function isResolved(promise: Promise<void>): Promise<boolean> {
   return resolved;
 }
 
-test('response bodies wait for memory, except that one may exceed the budget', async () => {
+test('response bodies wait for free memory in the budget, except that one body at a time may exceed it', async () => {
   const budget = createBodyBudget(100, 0);
   const [first, second, third] = [budget.open(), budget.open(), budget.open()];
 
@@ -35,7 +35,7 @@ test('response bodies wait for memory, except that one may exceed the budget', a
   expect(await isResolved(waiting)).toBe(true);
 });
 
-test('the body that waited longest goes first, and may be the next that exceeds the budget', async () => {
+test('the body that has waited longest is next, and may be the next body that exceeds the budget', async () => {
   const budget = createBodyBudget(100, 0);
   const [large, next, small] = [budget.open(), budget.open(), budget.open()];
   await large.take(200, never);

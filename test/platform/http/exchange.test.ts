@@ -51,7 +51,7 @@ async function readAll(
   return (await Array.fromAsync(body)).join('');
 }
 
-test('a connection that was idle for long is not reused: a load balancer may have closed it', async () => {
+test('a connection that was idle for a long time is not reused, because a load balancer may have closed it', async () => {
   await using server = await startServer(json({ a: 1 }));
   const exchange = createExchange({}, 100);
   const request = { ...requestTo(server.url), fresh: false };
@@ -84,7 +84,7 @@ test('a platform that has only an IPv6 address is reached', async () => {
   expect(await sendOnce(`http://[::1]:${server.port}`)).toMatchObject({ response: { json: { six: true } } });
 });
 
-test('the same holds over TLS, and for the AWS clients, which have the same agent', async () => {
+test('connections over TLS are not reused either after a long idle time, and neither are connections of the AWS clients', async () => {
   let connections = 0;
   const secure = createSecureServer({ cert: SERVER_CERTIFICATE, key: SERVER_KEY }, (_, response) =>
     response.end('{}'),
@@ -103,7 +103,7 @@ test('the same holds over TLS, and for the AWS clients, which have the same agen
   expect(connections).toBe(2);
 });
 
-test('the authority in AWS_CA_BUNDLE is trusted here, too', async () => {
+test('the certificate authority in AWS_CA_BUNDLE is trusted for the platform as well', async () => {
   await using server = await listening(
     createSecureServer({ cert: SERVER_CERTIFICATE, key: SERVER_KEY }, (_, response) => response.end('{}')),
   );
@@ -126,7 +126,7 @@ describe('a slow DNS resolver', () => {
     Object.assign(dns, { lookup: late });
   }
 
-  test('is waited for within the time limit', async () => {
+  test('is waited for until the time limit', async () => {
     await using server = await startServer(json({ a: 1 }));
     answerAfter(50);
 

@@ -148,7 +148,7 @@ test.for([
   expect(await sendOnce(server.url)).toMatchObject({ kind: 'response', response: { json: { a: 1 } } });
 });
 
-test('JSON as careless programs print it is repaired, and counted as odd', async () => {
+test('JSON with common mistakes is repaired, and counted as odd', async () => {
   const careless = '{"a":NaN,"b":[-Infinity,Infinity],"c":"NaN\\" Infinity","d":"x\ty\u0001"}';
   await using server = await startServer(
     bytes(careless, inJson),
@@ -184,7 +184,7 @@ test('a response with status 204 is null, and so is an empty body where the oper
 });
 
 test.each(['OK', '{"id":17', '<ok/>', '['.repeat(600)])(
-  'the body %s is accepted if the operation allows any body',
+  'the response body %s is accepted if the operation allows any body',
   async (body) => {
     await using server = await startServer(bytes(body), bytes(body, inJson), page('Sign in'));
 
@@ -241,13 +241,13 @@ test.for([
     bytes(Uint8Array.of(0x1f, 0x9d, 0x90), { ...inJson, 'content-encoding': 'compress' }),
     { kind: 'not-json', contentType: 'application/json, content encoded as compress' },
   ],
-] as const)('a response is refused if it has %s', async ([, reply, failure]) => {
+] as const)('a response with %s is refused', async ([, reply, failure]) => {
   await using server = await startServer(reply);
 
   expect(await sendOnce(server.url)).toMatchObject({ status: 200, failure, sent: true });
 });
 
-describe('the size of a body is capped while it streams:', () => {
+describe('the size of a response body is capped while it streams:', () => {
   test('one byte more is refused', async () => {
     await using server = await startServer(json('x'.repeat(99)));
 
@@ -295,7 +295,7 @@ describe('the size of a body is capped while it streams:', () => {
 });
 
 describe('the time limit', () => {
-  test('covers a body that trickles after an immediate header', async () => {
+  test('covers a body that arrives slowly after an immediate header', async () => {
     await using server = await startServer(trickle);
 
     const result = await sendOnce(server.url, { timeoutMs: 500 });
@@ -315,7 +315,7 @@ describe('the time limit', () => {
     expect(result).toMatchObject({ failure: { kind: 'timeout', phase: 'tls' }, sent: false });
   });
 
-  test('may be shorter until there is a connection', async () => {
+  test('may be shorter for the time until there is a connection', async () => {
     await using mute = await startMute();
     await using silent = await startServer(silence);
 
@@ -342,21 +342,18 @@ describe('the time limit', () => {
 });
 
 describe('a connection', () => {
-  test.for(['127.0.0.1', 'localhost'])(
-    'that is refused on every address of %s has sent nothing',
-    async (host) => {
-      const server = await startServer(json({}));
-      await server[Symbol.asyncDispose]();
+  test.for(['127.0.0.1', 'localhost'])('that every address of %s refuses has sent nothing', async (host) => {
+    const server = await startServer(json({}));
+    await server[Symbol.asyncDispose]();
 
-      const result = await sendOnce(`http://${host}:${server.port}`);
+    const result = await sendOnce(`http://${host}:${server.port}`);
 
-      expect(result).toMatchObject({
-        status: undefined,
-        failure: { kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' },
-        sent: false,
-      });
-    },
-  );
+    expect(result).toMatchObject({
+      status: undefined,
+      failure: { kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' },
+      sent: false,
+    });
+  });
 
   test('to a name that cannot be resolved has sent nothing', async () => {
     const result = await sendOnce('http://platform.invalid');

@@ -14,7 +14,7 @@ const used = { id: 3, status: 'INVALID', links: [link('CARD', '9')] };
 const publish = (run: Run, ...records: readonly object[]) =>
   publishLines(store, { run, lines: records.map((record) => JSON.stringify(record)) });
 
-test('the page shows since when each calculation is broken or unused, and the state of each day', async () => {
+test('the report has the time since which each calculation is broken or unused, and the state of each day', async () => {
   await publish(monday, unused, { id: 2 });
   await renewModel({ store, now: Date.now });
   await publish(tuesday, unused, broken, used);

@@ -18,7 +18,7 @@ test('an empty store yields an empty report, and no faults', async () => {
 });
 
 test.each(['missing', 'altered'])(
-  'a part that is %s is named: the report shows snapshots, but no records',
+  'a part that is %s is named, and the report shows snapshots, but no records',
   async (how) => {
     const store = await storeOf({ calculations: ['{"id":1}', '{"id":2}'], cards: CARDS });
     const before = await collect(store);
@@ -37,7 +37,7 @@ test.each(['missing', 'altered'])(
   },
 );
 
-test('a line that is not an object is not counted', async () => {
+test('a line of a part is not counted if it is not an object', async () => {
   const { calculations, faults } = await collect(
     await storeOf({ calculations: ['{"id":1}', '[1]', '{"id":2}'] }),
   );
@@ -81,7 +81,7 @@ test('changes that have expired are reported as expired', async () => {
   expect(faults).toEqual([`calculations: the changes of run ${wednesday.id} have expired`]);
 });
 
-test('an error of an unavailable store, and of a stop, is thrown', async () => {
+test('the error of an unavailable store or of an abort is thrown', async () => {
   const store = await storeOf({ calculations: ['{"id":1}'] });
   const unavailable = new StoreError('get x', { kind: 'unreachable', code: 'ECONNREFUSED' });
   const stream = () => Promise.reject(unavailable);

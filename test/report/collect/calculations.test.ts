@@ -4,7 +4,7 @@ import { calculationFlags } from '../../../lib/report/facts.ts';
 import { scaled } from '../../scale.ts';
 import { collect, given, storeOf } from './collect.ts';
 
-test('the oldest calculations are the hundred that were changed first', async () => {
+test('the hundred calculations whose last change is longest ago are flagged as oldest', async () => {
   const records = Array.from({ length: 150 }, (_, at) => ({ id: at, lastModified: 1_700_000_000_000 - at }));
   const store = await storeOf({
     calculations: [...records, { id: 200 }, { id: 201, lastModified: 'never' }],
@@ -53,7 +53,7 @@ const anyCalculation = fc.record(
   { requiredKeys: [] },
 );
 
-test('a shortened list has the same counts as a complete one, and includes every flagged calculation', async () => {
+test('a shortened list of calculations has the same counts as a complete one, and includes every flagged calculation', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyCalculation, { maxLength: 40 }), async (records) => {
       const store = await storeOf({

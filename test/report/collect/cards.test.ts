@@ -9,7 +9,7 @@ const CARDS = [
   { id: 3, owners: 'nobody' },
 ];
 
-test('a card in the lists of two datasets is one card, built on both', async () => {
+test('a card in the lists of two datasets is counted once, as built on both', async () => {
   const { cards, datasets, graph } = await collect(await storeOf({ cards: CARDS }));
 
   expect(given(cards)).toMatchObject({ total: 3, flags: { without_access: 1 } });
@@ -25,7 +25,7 @@ test('a card has all owners that its record names, and each owner has its name',
   expect(given(owners).list.columns).toMatchObject({ id: ['7', '8'], name: ['Ada', 'Team'], cards: [2, 1] });
 });
 
-test('the list of many cards is shortened, and edges to omitted cards are left out', async () => {
+test('a long list of cards is shortened, and links to omitted cards are left out', async () => {
   const link = (id: string) => ({ resource: { type: 'CARD', id }, valid: 'VALID' });
   const store = await storeOf({
     cards: CARDS,

@@ -28,7 +28,7 @@ const byText = (counts: readonly (readonly [string, number])[]) =>
 const textOf = (value: unknown) => (typeof value === 'string' ? value.toLowerCase() : 'unknown');
 const sizeOf = (value: unknown) => (typeof value === 'number' && value >= 0 ? value : undefined);
 
-test('files are counted as by hand, and a shortened list has the largest', async () => {
+test('files are counted correctly, and a shortened list has the largest files', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyFile, { maxLength: 30 }), async (records) => {
       const store = await storeOf({ files: records });
@@ -56,7 +56,7 @@ test('files are counted as by hand, and a shortened list has the largest', async
   );
 });
 
-test('if there are very many values, the fifty most frequent are listed, wherever they first occur', async () => {
+test('if a column has very many values, the fifty most frequent are listed, even if they first occur late', async () => {
   const rare = Array.from({ length: 1_200 }, (_, at) => ({ fileType: `rare ${at}` }));
   const often = Array.from({ length: 60 }, () => [
     { fileType: 'often' },

@@ -7,7 +7,7 @@ const records = [1, 2, 3].map((id) => ({ id, name: `C${id}` }));
 const formula = (id: string, expression: string) => ({ id, expression, name: null, datasetIds: [] });
 const atMs = Date.parse('2026-11-18T00:00:00Z');
 
-test('the report has the known formulas, with their columns as they are written', async () => {
+test('the report has the known formulas, with the columns that they read', async () => {
   const store = await storeOf({ calculations: records });
   await storeImport(store, async () => [formula('1', 'SUM(`Net Sales`) / `b`'), formula('2', 'SUM(')], {
     atMs,

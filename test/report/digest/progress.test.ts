@@ -51,7 +51,7 @@ test.each([
     ],
     'Clean-up: unused: 2, 3 fewer than 30 days ago',
   ],
-] as const)('progress is described correctly: %j', async (days, expected) => {
+] as const)('the digest describes the progress of clean-up correctly: %j', async (days, expected) => {
   const store = await storeOf(days);
   const last = runOf(days.at(-1)?.[0] ?? '');
 
@@ -65,7 +65,7 @@ test.each([
   expect(lineOf(command.text)).toBe(expected);
 });
 
-test('a count that has not changed is reported as unchanged', async () => {
+test('a count that has not changed is reported as equal to the previous one', async () => {
   const store = await storeOf([
     ['2026-11-20', 2, 0],
     ['2026-11-21', 2, 0],

@@ -37,7 +37,7 @@ async function afterMonday(...runs: readonly (typeof tuesday)[]) {
 
 const markIn = (store: MemoryStore) => JSON.parse(String(store.objects.get(MARK)));
 
-test('a digest has everything that changed since the previous one, and is sent once', async () => {
+test('a digest has everything that changed since the previous digest, and is sent once', async () => {
   const store = await afterMonday(tuesday, wednesday);
 
   const first = await send(store);
@@ -53,14 +53,14 @@ test('a digest has everything that changed since the previous one, and is sent o
   expect(second.mails).toEqual([]);
 });
 
-test('a digest whose run was removed does not stop the next one', async () => {
+test('if the run of the previous digest was removed, the next digest is still sent', async () => {
   const store = await afterMonday(tuesday);
   await store.put(MARK, Buffer.from(JSON.stringify({ version: 1, run: 'removed' })));
 
   expect((await send(store)).runs).toEqual([tuesday.id]);
 });
 
-test('a new place begins with a run of the last day, and not with an older one', async () => {
+test('the first digest of a place is about a run of the last day, and not about an older run', async () => {
   const store = createMemoryStore();
   await publishLines(store, { run: tuesday });
 
@@ -74,7 +74,7 @@ test('a new place begins with a run of the last day, and not with an older one',
   expect((await send(other)).runs).toEqual([wednesday.id]);
 });
 
-test('of two concurrent senders, one sends', async () => {
+test('of two concurrent senders, only one sends a digest', async () => {
   const store = await afterMonday(tuesday);
 
   const both = await Promise.all([send(store), send(store)]);

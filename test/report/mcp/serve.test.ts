@@ -84,7 +84,7 @@ test.each(['the end of the input', 'a signal'])(
   },
 );
 
-test('other calls run meanwhile, and a call that the client cancels is stopped', async () => {
+test('calls run concurrently, and a call that the client cancels is stopped', async () => {
   const { tools, begun, stopped } = endless();
   const { input, write, response, ended } = await servePipes(context, tools);
   write(HELLO, call(1, 'endless'));
@@ -116,7 +116,7 @@ test('a call whose client does not ask for progress ends within 10 s', async () 
   await ended;
 });
 
-test('a client that asks for progress gets it continuously, and what a query reads immediately', async () => {
+test('a client that asks for progress gets it continuously, and learns immediately how much a query reads', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   const { tools, begun } = endless();

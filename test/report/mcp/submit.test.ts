@@ -63,7 +63,7 @@ test('tools that send jobs are annotated as tools that may change the platform',
 });
 
 describe('submit', () => {
-  test('sends nothing at first, and then exactly what was shown, byte for byte', async () => {
+  test('sends nothing in the first call, and in the confirmed call exactly the shown jobs, byte for byte', async () => {
     await using server = await start();
 
     const { value: planned } = await server.call('submit', { jobs: FUNCTION });
@@ -81,7 +81,7 @@ describe('submit', () => {
     expect(done).toMatchObject({ status: 'sent', sentIds: ['report-1'], notSentIds: [] });
   });
 
-  test('sends nothing again if a confirmed call is repeated, even concurrently', async () => {
+  test('sends jobs only once if a confirmed call is repeated, even concurrently', async () => {
     const held = Promise.withResolvers<void>();
     const sent: string[] = [];
     await using server = await start(QUEUE, {
@@ -104,7 +104,7 @@ describe('submit', () => {
     for (const repeat of [second, third]) expect(repeat?.value['note']).toContain('this call sent nothing');
   });
 
-  test('accepts a token for the same content and tool only, and for ten minutes', async () => {
+  test('accepts a confirmation only for the same content and tool, and for ten minutes', async () => {
     await using server = await start();
     const { value } = await server.call('submit', { jobs: FUNCTION });
     const { confirm } = value as { confirm: string };
@@ -122,7 +122,7 @@ describe('submit', () => {
     expect(server.sent).toEqual([]);
   });
 
-  test('refuses wrong, disallowed or nameless jobs before there is a token', async () => {
+  test('refuses invalid, disallowed or nameless jobs in the first call', async () => {
     await using server = await start({ ...QUEUE, SYNC_ALLOW: '{"types":["score"]}' });
 
     const wrong = await server.call('submit', { jobs: `{"version":1,"type":"nothing"}\n${FUNCTION}` });
@@ -135,7 +135,7 @@ describe('submit', () => {
       expect({ isError, value }).toEqual({ isError: true, value: {} });
   });
 
-  test('names what could not be sent, and that it may be sent again', async () => {
+  test('names the jobs that could not be sent, and says that they may be sent again', async () => {
     await using server = await start(QUEUE, {
       send: async () => ({ ids: [], notSent: ['report-1'], error: new Error('the queue is away') }),
     });
@@ -147,7 +147,7 @@ describe('submit', () => {
     expect(done['note']).toContain('the queue is away');
   });
 
-  test('says which setting is missing without a queue', async () => {
+  test('names the missing setting if there is no queue', async () => {
     await using server = await start({ SYNC_TABLE: 'ledger' });
 
     const { isError, text } = await server.call('submit', { jobs: FUNCTION });
@@ -164,7 +164,7 @@ describe('score', () => {
     { id: '3', text: 'bad' },
   ];
 
-  test('costs a call for each distinct text, and is the same job whenever it is sent', async () => {
+  test('costs one call for each distinct text, and sends the same job each time', async () => {
     await using server = await start();
 
     const { value } = await server.call('score', { texts, topics: [{ topic: 'delivery' }] });

@@ -56,7 +56,7 @@ describe('search', () => {
     expect(pages).toEqual([['1036'], ['2000'], ['set-1/7'], ['set-1']]);
   });
 
-  test('refuses a cursor of earlier runs once another run is published, and searches that one from then on', async () => {
+  test('refuses the cursor of an earlier search once another run is published, and then searches that run', async () => {
     const own = createMemoryStore();
     await publishLines(own, { run: monday, lines: [LINKED, '{"id":2000,"name":"b"}'] });
     await using other = await connect(contextOver(own));
@@ -94,7 +94,7 @@ describe('get', () => {
     });
   });
 
-  test('finds a card by its id only, and returns only the requested fields', async () => {
+  test('finds a card by its id without its dataset, and returns only the requested fields', async () => {
     const { value } = await server.call('get', { source: 'cards', id: '7', fields: ['title', 'none'] });
 
     expect(value).toMatchObject({
@@ -118,7 +118,7 @@ describe('get', () => {
     expect(value).toMatchObject({ data: { records: [{ key: '3', record: '{"id":3}' }] } });
   });
 
-  test('says what to do about an unknown id', async () => {
+  test('says what to do if the id is unknown', async () => {
     const { isError, text } = await server.call('get', { source: 'calculations', id: '77' });
 
     expect(isError).toBe(true);
@@ -176,7 +176,7 @@ describe('changes', () => {
     });
   });
 
-  test('names the existing runs if the requested one does not exist', async () => {
+  test('names the existing runs if the requested run does not exist', async () => {
     const { isError, text } = await server.call('changes', { old: 'x' });
 
     expect(isError).toBe(true);
@@ -222,7 +222,7 @@ test('text from the platform is a string within data, escaped if it could revers
   });
 });
 
-test('search finds every record with a key, and get finds each by that key', async () => {
+test('`search` returns every record with a key, and `get` finds each record by this key', async () => {
   const files = [
     { _filesetId: 'a/b', id: 'x', path: 'p' },
     { _filesetId: 7, id: 8, path: null },
@@ -258,7 +258,7 @@ describe('the users of a column', () => {
   const note =
     'columns: the platform returns no formulas in a search; known here, from imports and updates by platform-sync: 1 of 2';
 
-  test('are found by its name in one call, with how many formulas are known', async () => {
+  test('are found in one call by the name of the column, with the number of known formulas', async () => {
     await publishLines(own, { run: monday, lines: CALCULATIONS });
     await storeFormula(own, {
       calculationId: '1',
@@ -287,7 +287,7 @@ describe('the users of a column', () => {
   });
 });
 
-test('one call returns what ended badly last night: jobs and runs, each with what to do', async () => {
+test('one call returns the jobs and runs that ended badly last night, each with what to do', async () => {
   const own = createMemoryStore();
   const put = (key: string, value: unknown) => own.put(key, Buffer.from(JSON.stringify(value)));
   const result = (id: string, finishedAt: string, more: object) =>

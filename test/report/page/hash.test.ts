@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { hashOf, parseHash } from '../../../lib/report/page/state/hash.ts';
 import { anyCodePoint } from '../../any-text.ts';
 
-test('an address determines what is shown', () => {
+test('the address of a view determines what the page shows', () => {
   expect(hashOf('calculations', { flag: 'broken', q: 'a & b', page: '' })).toBe(
     '#calculations?flag=broken&q=a+%26+b',
   );

@@ -14,13 +14,13 @@ const graph = {
 
 const reached = reachedFrom(adjacencyOf({ nodes: 14, from: graph.used, to: graph.user }), 0);
 
-test('everything that is reached is listed once, nearest first, with the edge that leads to it', () => {
+test('every record that depends on another is listed once, nearest first, with the link that leads to it', () => {
   expect(reached).toHaveLength(13);
   expect(reached[0]).toEqual({ node: 1, hop: 1, edge: 0 });
   expect(reached.at(-1)).toEqual({ node: 13, hop: 2, edge: 12 });
 });
 
-test('a picture has ten boxes a layer and the number of omitted ones, and every line has two ends', () => {
+test('the picture has at most ten boxes in a layer and the number of omitted ones, and every line has two ends', () => {
   const { boxes, lines } = layersOf(0, reached, ({ edge }) => graph.used[edge] ?? 0);
 
   expect(boxes.map(({ node, more }) => (more > 0 ? `+${more}` : node))).toEqual([

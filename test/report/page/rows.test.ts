@@ -48,7 +48,7 @@ describe('a sort', () => {
     expect(inShownOrder([{ name: 'name', text }], [0, 1, 2, 3], '-name')).toEqual([3, 0, 1, 2]);
   });
 
-  test('by number puts rows without one at the end, in either direction', () => {
+  test('by number puts rows without a number at the end, in either direction', () => {
     const values = [3, null, 1, 2];
     const column = { name: 'size', text, number: (row: number) => values[row] ?? null };
 
@@ -57,7 +57,7 @@ describe('a sort', () => {
   });
 });
 
-test('rows as CSV have what is shown, with numbers as digits and unchanged strings', () => {
+test('the CSV of a list has the shown columns, with numbers as digits and unchanged strings', () => {
   const names = ['Margin, "net"', '=1+1'];
   const columns = [
     { name: 'name', label: 'Name', text: (row: number) => names[row] ?? '' },

@@ -14,7 +14,7 @@ test.each([
   [28, 'day', 28, '2026-01-01', 1],
   [120, 'week', 18, '2025-12-29', 4],
   [900, 'month', 30, '2026-01', 31],
-] as const)('%d days are shown as one bar per %s', (length, by, bars, first, inFirst) => {
+] as const)('a chart of %d days has one bar for each %s', (length, by, bars, first, inFirst) => {
   const found = spansOf(daysOf(length));
 
   expect(found.by).toBe(by);

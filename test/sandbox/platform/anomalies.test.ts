@@ -43,7 +43,7 @@ test('an empty page has a new cursor, after which the list continues where it st
   expect(ids).toEqual(await listed(start({})));
 });
 
-test('a repeat begins with the last row of the previous page', async () => {
+test('a page that repeats rows begins with the last row of the previous page', async () => {
   const ids = await listed(start({ plannedAnomalies: { 2: 'repeat' } }));
 
   expect(ids).toHaveLength(31);

@@ -83,7 +83,7 @@ const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => String(id));
 describe('filters of calculations:', async () => {
   const all = await found(platform, []);
 
-  test.each(cases)('%s selects the matching calculations', async (_, filter, wanted) => {
+  test.each(cases)('the filter %s selects the matching calculations', async (_, filter, wanted) => {
     const rows = await found(platform, [filter]);
 
     expect(idsOf(rows)).toEqual(idsOf(all.filter(wanted)));
@@ -91,7 +91,7 @@ describe('filters of calculations:', async () => {
     expect(rows.length).toBeLessThan(all.length);
   });
 
-  test.each(cases)('not %s selects all others', async (_, filter, wanted) => {
+  test.each(cases)('the filter %s with `not` selects all other calculations', async (_, filter, wanted) => {
     const { field } = filter as { field: string };
 
     const joined = await found(platform, [
@@ -103,7 +103,7 @@ describe('filters of calculations:', async () => {
     expect(idsOf(apart)).toEqual(idsOf(joined));
   });
 
-  test('several filters must all match, and the name too', async () => {
+  test('a calculation is selected if all filters and the name match', async () => {
     const { results } = await search(platform, {
       filters: [{ field: 'card' }, { field: 'notLocked' }],
       name: 'total',

@@ -32,7 +32,7 @@ describe('churn', () => {
     expect(last).toMatchObject({ created: small.now(), lastModified: small.now() });
   });
 
-  test('keeps every order correct while records are added, changed and deleted', async () => {
+  test('keeps the orders by id and by name correct while records are added, changed and deleted', async () => {
     const platform = smallPlatform();
     await search(platform, { sort: { field: 'name', ascending: true } });
 
@@ -101,7 +101,7 @@ describe('the set of records that existed throughout a time span', () => {
     expect(platform.livedThrough(1000, 2000)).toEqual(ids.slice(0, 2));
   });
 
-  test('is known for the files of a FileSet as well', () => {
+  test('is also known for the files of a FileSet', () => {
     let nowMs = 1000;
     const platform = smallPlatform({ fileSets: 1, filesPerSet: 3, now: () => nowMs });
     const [fileSet] = platform.state.fileSets;

@@ -26,7 +26,7 @@ async function setFormula(sandbox: Sandbox) {
 
 const updates = (sandbox: Sandbox) => Object.values(sandbox.counts().formulaUpdates);
 
-describe('a fault on a connection:', () => {
+describe('a fault, if the sandbox is called over HTTP:', () => {
   test.each([
     ['error-platform', 500, 'application/json', /^\{"status":500,.*"toe":"[0-9A-Z-]{22}"\}$/],
     ['error-message', 503, 'application/json', /^\{"message":"[^"]+"\}$/],
@@ -85,11 +85,11 @@ describe('a fault on a connection:', () => {
   });
 });
 
-describe('a fault without a connection:', () => {
+describe('a fault, if the sandbox is called within the process:', () => {
   const path = '/api/query/v1/functions/search';
   const body = { filters: [], sort: { field: 'id', ascending: true }, limit: 100 };
 
-  test.each(['reset-before', 'reset-after', 'cut-body'] as const)('%s rejects', async (kind) => {
+  test.each(['reset-before', 'reset-after', 'cut-body'] as const)('%s rejects the request', async (kind) => {
     const platform = smallPlatform({ plannedFaults: { 1: kind } });
 
     await expect(call(platform, { path, body })).rejects.toThrow(TypeError);
@@ -103,7 +103,7 @@ describe('the plan of faults', () => {
       kindFor('fault', { seed, number: index + 1 }, { ...plan, ...changes }),
     );
 
-  test('affects a share of the requests, the same ones for the same seed', () => {
+  test('affects the configured share of the requests, the same ones for the same seed', () => {
     const share = planned().filter((kind) => kind !== undefined).length / 2000;
 
     expect(share).toBeGreaterThan(0.22);
@@ -112,7 +112,7 @@ describe('the plan of faults', () => {
     expect(planned({ seed: 4 })).not.toEqual(planned());
   });
 
-  test('includes every kind, before the work or after it', () => {
+  test('includes every kind of fault, each either before or after the work', () => {
     const kinds = new Set(
       planned().filter((kind): kind is (typeof faultKinds)[number] => kind !== undefined),
     );

@@ -49,7 +49,7 @@ const set = (platform: PlatformApp, id: string, expression: string) =>
 const idAt = ({ state }: PlatformApp, sequence: number) => state.calculations.at(sequence).id;
 
 describe('nested calculations:', () => {
-  test('a row names the calculations whose formulas name it, and none that it names itself', async () => {
+  test('the row of a calculation names those whose formulas refer to it, and none to which its own formula refers', async () => {
     const platform = smallPlatform({ calculations: 3000 });
 
     const users = usersByText(platform);
@@ -58,7 +58,7 @@ describe('nested calculations:', () => {
     expect(await usersByRow(platform)).toEqual(users);
   });
 
-  test('references nest at least three deep, and never form a circle', () => {
+  test('seeded references nest at least three deep, and never form a circle', () => {
     const uses = usesByText(smallPlatform({ calculations: 3000 }));
     const depthOf = (id: string): number =>
       Math.max(0, ...(uses.get(id) ?? []).map((each) => 1 + depthOf(each)));
@@ -68,7 +68,7 @@ describe('nested calculations:', () => {
     expect(Math.max(...depths)).toBeGreaterThanOrEqual(3);
   });
 
-  test('an update changes the rows of what the formula named before and of what it names now', async () => {
+  test('an update changes the rows of the calculations that the formula named before, and of those that it names now', async () => {
     const platform = smallPlatform();
     const [first, second, third] = [idAt(platform, 3), idAt(platform, 4), idAt(platform, 5)];
     const rows = async () => {
@@ -87,7 +87,7 @@ describe('nested calculations:', () => {
     expect(await rows()).toEqual([false, false, false]);
   });
 
-  test('a formula that refers back to its own calculation is INVALID, as is the link to it', async () => {
+  test('a formula that refers back to its own calculation is INVALID, and so is the link to that calculation', async () => {
     const platform = smallPlatform();
     const [one, two, three] = [idAt(platform, 3), idAt(platform, 4), idAt(platform, 5)];
 
@@ -104,7 +104,7 @@ describe('nested calculations:', () => {
     expect(circle.text).toContain('INCOMPATIBLE_LINK');
   });
 
-  test('rows stay right while calculations are added, deleted and changed', async () => {
+  test('rows stay correct while calculations are added, deleted and changed', async () => {
     const platform = smallPlatform({ calculations: 1500 });
     await search(platform);
 

@@ -24,7 +24,7 @@ describe('odd responses', () => {
     expect(odd.length / even.length).toBeLessThan(0.4);
   });
 
-  test('are odd in the same way each time that a record is read', async () => {
+  test('show a record in the same odd way each time that it is read', async () => {
     const platform = smallPlatform({ odd: 1 });
 
     const [first, again] = [await call(platform, SEARCH), await call(platform, SEARCH)];
@@ -32,7 +32,7 @@ describe('odd responses', () => {
     expect(rowsOf(again.text)).toEqual(rowsOf(first.text));
   });
 
-  test('keep the members that decide: the ids of a list in its order, as numbers or strings', async () => {
+  test('keep the members that a client needs: the ids of a list in its order, as numbers or strings', async () => {
     const { results } = await search(smallPlatform());
 
     const rows = rowsOf((await call(smallPlatform({ odd: 1 }), SEARCH)).text);
@@ -42,7 +42,7 @@ describe('odd responses', () => {
     expect(new Set(rows.map(({ name }) => (name === null ? 'null' : typeof name))).size).toBeGreaterThan(3);
   });
 
-  test('return an empty list as such, as null or by 204, and JSON with other content types', async () => {
+  test('show an empty list as `[]`, as null or by status 204, and send JSON with other content types', async () => {
     const platform = smallPlatform({ odd: 1, cards: 0 });
     const { datasets } = platform.ids();
 
@@ -58,7 +58,7 @@ describe('odd responses', () => {
     expect(new Set(answers.map(({ headers }) => headers.get('content-type'))).size).toBe(3);
   });
 
-  test('accept an update by PUT only, and use each shape of errors', async () => {
+  test('accept an update only by PUT, and include each shape of errors', async () => {
     const platform = smallPlatform({ odd: 1 });
     const path = `/api/query/v1/functions/template/${platform.state.calculations.at(3).id}`;
     const refused = await Promise.all(

@@ -11,7 +11,7 @@ describe('the cards of a dataset:', () => {
     (await call(platform, { path: `/api/content/v1/datasources/${datasetId}/cards${query}` }))
       .json as ReturnType<PlatformState['cards']['listed']>;
 
-  test('every card of the dataset is in one array', async () => {
+  test('every card of the dataset is in one array, without pages', async () => {
     const lists = await Promise.all(datasets.map((id) => cardsOf(id)));
     const all = new Set(
       datasets.flatMap((_, index) => cardsListed(platform.state, index).map(({ id }) => id)),
@@ -32,7 +32,7 @@ describe('the cards of a dataset:', () => {
     expect(roots.length).toBeLessThan(plain.length);
   });
 
-  test('some cards contain their drills; those of the same dataset then have no row, and drills nest', () => {
+  test('some cards contain their drills, which nest; a contained drill of the same dataset has no row', () => {
     const { cards } = smallPlatform({ cards: 1500 }).state;
     const lists = datasets.map((_, index) => cards.listed(index, true));
     const roots = lists.flat().filter(({ drills }) => drills !== undefined);
@@ -50,7 +50,7 @@ describe('the cards of a dataset:', () => {
     expect(inside.some(({ drills }) => drills !== undefined)).toBe(true);
   });
 
-  test('groups own cards too, and some cards are inaccessible', async () => {
+  test('owners of cards are users and groups, and some cards are inaccessible', async () => {
     const all = (await Promise.all(datasets.map((id) => cardsOf(id)))).flat();
 
     expect(new Set(all.flatMap(({ owners }) => owners.map(({ type }) => type)))).toEqual(
@@ -106,7 +106,7 @@ describe('code functions:', () => {
     return `/api/codeengine/v2/packages/${found?.packageId}/versions/${version ?? found?.version}/functions/${name}`;
   };
 
-  test('an execution is recorded', async () => {
+  test('a run returns the record of its execution', async () => {
     const fresh = smallPlatform();
 
     const { status, json } = await call(fresh, {
@@ -127,7 +127,7 @@ describe('code functions:', () => {
     expect(Object.values(fresh.counts().executionsByFunction)).toEqual([1]);
   });
 
-  test('an unknown version and an invalid input get only {message}', async () => {
+  test('an unknown version or an invalid input gets a body that has only `message`', async () => {
     const unknown = await call(platform, { path: pathOf('addNumbers', '99.0.0'), body: {} });
     const invalid = await call(platform, {
       path: pathOf('addNumbers'),
@@ -163,7 +163,7 @@ describe('sentiment:', () => {
     expect(json).not.toHaveProperty('topicSentiments');
   });
 
-  test('the session and the custom model are returned, without usage', async () => {
+  test('the response has the session and the custom model of the request, and no usage', async () => {
     const sessionId = '11111111-2222-4333-8444-555555555555';
 
     const { json } = await call(platform, { path, body: { input, sessionId, model: 'mine' } });
@@ -171,7 +171,7 @@ describe('sentiment:', () => {
     expect(json).toMatchObject({ sessionId, model: 'mine', isCustomerModel: true, modelProviderUsage: null });
   });
 
-  test('paid calls are counted by text', async () => {
+  test('the sandbox counts paid calls for each text', async () => {
     const fresh = smallPlatform();
 
     await call(fresh, { path, body: { input } });
@@ -190,7 +190,7 @@ describe('sentiment:', () => {
     ['no messages', { input: [] }],
     ['no text', { input: [{ type: 'IMAGE' }] }],
     ['a session that is not a UUID', { input, sessionId: 'x' }],
-  ])('%s gets 400', async (_, body) => {
+  ])('a request with %s gets 400', async (_, body) => {
     expect((await call(platform, { path, body })).status).toBe(400);
   });
 });

@@ -7,7 +7,7 @@ const path = '/api/query/v1/functions/search';
 const body = { filters: [], sort: { field: 'id', ascending: true }, limit: 1 };
 
 describe('the sliding window', () => {
-  test('says how long to wait', () => {
+  test('says how long a refused request must wait', () => {
     const window = createSlidingWindow(1);
     window.arrive(500);
 
@@ -38,7 +38,7 @@ describe('the sliding window', () => {
 });
 
 describe('the rate of the platform:', () => {
-  test('requests over the rate get 429 with seconds, a date, and no header in turn', async () => {
+  test('requests over the rate get 429, in turn with seconds, a date or nothing in `Retry-After`', async () => {
     const platform = smallPlatform({ rate: 1, monotonicNow: () => 0, now: () => Date.UTC(2026, 0, 1) });
 
     const responses = [];
@@ -87,7 +87,7 @@ describe('the rate of the platform:', () => {
     expect(platform.counts().formulaUpdates).toEqual({});
   });
 
-  test('arrivals are counted with and without refused requests', async () => {
+  test('the rate of arrivals is counted both with and without refused requests', async () => {
     let nowMs = 0;
     const platform = smallPlatform({ rate: 2, monotonicNow: () => nowMs });
 
@@ -128,7 +128,7 @@ describe('a limit', () => {
     expect(await statusesOf(['1/h'], [0, 3_599_000, 3_600_000])).toEqual([200, 429, 200]);
   });
 
-  test('of one operation does not affect the others, and 0 refuses all its calls', async () => {
+  test('of one operation does not affect other operations, and a limit of 0 refuses all calls', async () => {
     expect(await statusesOf(['score=0/s'], [0, 60_000], scoring)).toEqual([429, 429]);
     expect(await statusesOf(['score=0/s'], [0, 0])).toEqual([200, 200]);
   });

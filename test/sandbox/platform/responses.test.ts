@@ -91,7 +91,7 @@ describe('responses have the shapes that the client reads', () => {
     [401, { token: 'x' }, { 'x-service-developer-token': 'stale' }],
     [403, { forbidden: Object.values(endpoints).map(({ name }) => name) }, {}],
     [413, { maxBodyBytes: 1 }, {}],
-  ])('every %i has the shape of its operation', async (status, options, headers) => {
+  ])('a response with status %i has the error shape of its operation', async (status, options, headers) => {
     const refusing = smallPlatform(options);
     const withBodies = calls.filter(([, { body }]) => body !== undefined);
 
@@ -103,7 +103,7 @@ describe('responses have the shapes that the client reads', () => {
     }
   });
 
-  test('a throttled request gets the shape of its operation', async () => {
+  test('a throttled request gets a response with the error shape of its operation', async () => {
     for (const [operation, request] of calls) {
       const limited = smallPlatform({ rate: 1, monotonicNow: () => 0 });
       await call(limited, request);

@@ -3,7 +3,7 @@ import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { call, search, small, smallPlatform } from './call-platform.ts';
 
 describe('the routes for other processes:', () => {
-  test('the truth about calculations is every row as it is served, one per line', async () => {
+  test('the true state of calculations is every row as it is served, one per line', async () => {
     await using sandbox = await startPlatform({ ...small, calculations: 2500 });
 
     const response = await fetch(`${sandbox.url}/_sandbox/truth/calculations`);

@@ -17,7 +17,7 @@ describe('searching calculations:', () => {
     expect(third.totalHits).toBe(400);
   });
 
-  test('the rows served are the truth, byte for byte', async () => {
+  test('the served rows are the true state, byte for byte', async () => {
     const platform = smallPlatform();
 
     const { text } = await call(platform, { path, body: { filters: [], sort: byId, limit: 5000 } });
@@ -98,14 +98,14 @@ describe('searching calculations:', () => {
     expect(odd).toEqual({ totalHits: 400, results: [], hasMore: true, degraded: false });
   });
 
-  test('a cap shortens the pages and says that there are more', async () => {
+  test('a cap shortens the pages, which then say that there are more', async () => {
     const { results, hasMore } = await search(smallPlatform({ pageCap: 30 }), { limit: 100 });
 
     expect(results).toHaveLength(30);
     expect(hasMore).toBe(true);
   });
 
-  test('a refused sort field gets 400, and the others still work', async () => {
+  test('a request sorted by a refused field gets 400, and sorting by other fields still works', async () => {
     const platform = smallPlatform({ refusedSortFields: ['id'] });
 
     const refused = await call(platform, { path, body: { filters: [], limit: 1, sort: byId } });
@@ -115,7 +115,7 @@ describe('searching calculations:', () => {
     expect(created.results).toHaveLength(400);
   });
 
-  test('a degraded page lacks rows and says so', async () => {
+  test('a degraded page lacks rows and says that it is degraded', async () => {
     const { results, degraded, totalHits } = await search(smallPlatform({ degraded: 1 }));
 
     expect(degraded).toBe(true);
@@ -124,7 +124,7 @@ describe('searching calculations:', () => {
     expect(totalHits).toBe(400);
   });
 
-  test('a share of the pages is degraded, the same ones for the same seed', async () => {
+  test('the configured share of the pages is degraded, the same ones for the same seed', async () => {
     const pages = async () => {
       const platform = smallPlatform({ degraded: 0.3 });
       return Promise.all(Array.from({ length: 100 }, () => search(platform, { limit: 10 })));
@@ -138,7 +138,7 @@ describe('searching calculations:', () => {
     expect(first.filter(Boolean).length).toBeLessThan(45);
   });
 
-  test('an ignored order returns the same rows in a different order', async () => {
+  test('if the sandbox ignores the requested order, it returns the same rows in another order', async () => {
     const ids = (await search(smallPlatform({ ignoreOrder: true }))).results.map(({ id }) => String(id));
     const sorted = (await search(smallPlatform())).results.map(({ id }) => String(id));
 

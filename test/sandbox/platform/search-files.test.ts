@@ -50,7 +50,7 @@ describe('searching files:', () => {
     expect(new Set(all.map(({ path }) => path)).size).toBe(600);
   });
 
-  test('the last page repeats the token that was sent', async () => {
+  test('the last page returns the page token that it was requested with', async () => {
     const first = await page('limit=250');
     const second = await page(`limit=250&next=${first.pageContext.next}`);
     const last = await page(`limit=250&next=${second.pageContext.next}`);
@@ -69,7 +69,7 @@ describe('searching files:', () => {
     expect(only.pageContext.next).toBeNull();
   });
 
-  test('a token stays valid when its row and others have been deleted', async () => {
+  test('a page token stays valid when its row and other rows have been deleted', async () => {
     const changing = smallPlatform();
     const [fileSet] = changing.state.fileSets;
     const first = await page('limit=100', {}, changing);
@@ -80,7 +80,7 @@ describe('searching files:', () => {
     expect(second.files).toEqual(all.toSorted(byPath).slice(100, 200));
   });
 
-  test('an empty page after a token has no next', async () => {
+  test('an empty page that was requested with a page token has no next one', async () => {
     const changing = smallPlatform();
     const [fileSet] = changing.state.fileSets;
     const first = await page('limit=500', {}, changing);
@@ -129,7 +129,7 @@ describe('filters of files:', () => {
   ];
 
   test.each(cases)(
-    '%s of %s selects the matching files, and with not all others',
+    'the filter %s of %s selects the matching files, and with `not` all other files',
     async (operator, field, value, wanted) => {
       const filter = { field, operator, value };
       const matching = await page('limit=1000', { filters: [filter] });
@@ -196,7 +196,7 @@ describe('filters of files:', () => {
     expect((await call(platform, { path, body })).status).toBe(status);
   });
 
-  test('a token of another order gets 400', async () => {
+  test('a page token from a request with another order gets 400', async () => {
     const first = await page('limit=10', { fieldSort: [{ field: 'size', order: 'ASC' }] });
 
     const { status } = await call(platform, { path: pathOf(`next=${first.pageContext.next}`), body: {} });

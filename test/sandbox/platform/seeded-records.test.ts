@@ -54,7 +54,7 @@ describe('seeded records:', () => {
     expect(new Set(created).size).toBeLessThan(created.length);
   });
 
-  test('the values that occur in practice occur here', () => {
+  test('the values that occur on a real platform occur in the sandbox', () => {
     const rows = [...smallPlatform({ calculations: 3000 }).calculations()].join('\n');
 
     for (const value of [

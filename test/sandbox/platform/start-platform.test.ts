@@ -24,7 +24,7 @@ describe('a running platform', () => {
     expect(await first.text()).toBe(await second.text());
   });
 
-  test('ends waiting requests immediately when it is closed', async () => {
+  test('ends requests that wait when it is closed, immediately', async () => {
     const sandbox = await startPlatform({ ...small, latencyMs: 60_000 });
     const waiting = expect(search(sandbox)).rejects.toThrow('fetch failed');
     await sleep(50);
@@ -46,7 +46,7 @@ describe('a running platform', () => {
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(118);
   });
 
-  test('changes records by itself at the rate of churn', async () => {
+  test('changes records by itself at the configured rate of churn', async () => {
     await using sandbox = await startPlatform({ ...small, churn: 200 });
 
     await sleep(500);
@@ -123,7 +123,7 @@ describe('wrong options', () => {
     await expect(startPlatform(options as PlatformOptions)).rejects.toThrow(message);
   });
 
-  test('are all reported together', async () => {
+  test('are reported together', async () => {
     await expect(startPlatform({ rate: -1, faults: 2 })).rejects.toThrow(/rate: .*; faults: /);
   });
 });

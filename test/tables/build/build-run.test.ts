@@ -71,7 +71,7 @@ async function published(from: Store): Promise<ReadonlyMap<string, string>> {
 const store = storeOfEach();
 
 describe('published runs without tables', () => {
-  test('get their Parquet and their uses, the newest first', async () => {
+  test('get their Parquet and their uses, the newest run first', async () => {
     await publish(store, monday, linesOf(1, 2, 3));
     await publish(store, tuesday, linesOf(1, 2, 4, 5, 6));
 
@@ -91,7 +91,7 @@ describe('published runs without tables', () => {
     expect(await make(store)).toEqual([]);
   });
 
-  test('copy the tables of parts that an adjacent run also has, and do not read those parts', async () => {
+  test('get copies of the Parquet of parts that an adjacent run also has, without those parts being read', async () => {
     await publish(store, monday, linesOf(1, 2, 3));
     await make(store);
     const manifest = await publish(store, tuesday, linesOf(1, 2, 4));
@@ -109,7 +109,7 @@ describe('published runs without tables', () => {
         expect(store.objects.get(key), key).toEqual(body);
   });
 
-  test('do not copy altered objects', async () => {
+  test('get no copies of altered Parquet', async () => {
     await publish(store, monday, linesOf(1, 2));
     await make(store);
     const [altered = ''] = [...store.objects.keys()].filter((key) => key.endsWith('part-00000.parquet'));
@@ -138,7 +138,7 @@ describe('published runs without tables', () => {
     expect(await make(store, { isSparse: true })).toMatchObject([{ kind: 'skipped', name: tuesday.id }]);
   });
 
-  test('get their partitions once all of their Parquet exists, and only once', async () => {
+  test('get their partitions only once, after all of their Parquet exists', async () => {
     await publish(store, monday, linesOf(1, 2, 3));
     const added: unknown[] = [];
     const partitions = partitionsThat(async (place, run, { changes }) =>
@@ -151,7 +151,7 @@ describe('published runs without tables', () => {
     expect(added).toEqual([['calculations', monday.id, null, 3]]);
   });
 
-  test('get their partitions in the account if they were built without a database', async () => {
+  test('get their partitions later if they were built without a database', async () => {
     await publish(store, monday, linesOf(1));
     await make(store, { isSparse: true });
     const added: string[] = [];
@@ -162,7 +162,7 @@ describe('published runs without tables', () => {
     expect(added).toEqual([monday.id]);
   });
 
-  test('cost no request but the listings and the list of runs once everything is recorded', async () => {
+  test('cost only listings and a read of the list of runs, once everything is recorded as built', async () => {
     await publish(store, monday, linesOf(1));
     await publish(store, tuesday, linesOf(2));
     await make(store);
@@ -179,7 +179,7 @@ describe('published runs without tables', () => {
     ]);
   });
 
-  test('of a narrowed snapshot get their partitions, even if they had Parquet before there was a table', async () => {
+  test('of a narrowed snapshot get their partitions, even if their Parquet is older than the table', async () => {
     await publishLines(store, { place: 'calculations.mine', run: monday, lines: linesOf(1) });
     const added: unknown[] = [];
     const partitions = partitionsThat((place, run) => added.push([place, run.id]));
@@ -197,7 +197,7 @@ describe('published runs without tables', () => {
     ]);
   });
 
-  test('are continued after the time was over', async () => {
+  test('are continued by the next call if the time was over', async () => {
     await publish(store, monday, linesOf(1, 2, 3));
 
     let asked = 0;
@@ -216,7 +216,7 @@ describe('published runs without tables', () => {
     expect(second).toMatchObject([{ kind: 'made', files: 1, records: 1 }]);
   });
 
-  test('that have lost some of their Parquet get it again, and keep the rest', async () => {
+  test('get lost Parquet again, and keep the rest', async () => {
     await publish(store, monday, linesOf(1, 2, 3, 4, 5));
     await make(store);
     const whole = new Map(store.objects);
@@ -257,7 +257,7 @@ describe('published runs without tables', () => {
       2,
     ],
   ])(
-    'that %s get it again although it is recorded as built, and no row is there twice',
+    'that %s get their tables again although they are recorded as built, and no row is there twice',
     async (_, spoil, isSparse, files) => {
       await publish(store, monday, linesOf(1, 2, 3));
       await make(store);
@@ -319,7 +319,7 @@ describe('published runs without tables', () => {
       },
     ],
     [' that has lost some', withALoss],
-  ])('are complete wherever the command is killed, once it has run again%s', async (_name, begin) => {
+  ])('are complete once the command has run again, wherever it was killed%s', async (_name, begin) => {
     const whole = await begin();
     await make(whole);
 
@@ -331,7 +331,7 @@ describe('published runs without tables', () => {
     expect(operations).toBeGreaterThan(5);
   });
 
-  test('are complete wherever a listing breaks off, once the command has run again, and what existed stays', async () => {
+  test('are complete once the command has run again, wherever a listing broke off, and existing objects stay', async () => {
     const whole = await withALoss();
     await make(whole);
 
@@ -344,7 +344,7 @@ describe('published runs without tables', () => {
     expect(found).toBeGreaterThan(5);
   });
 
-  test('built by two processes concurrently are the same as built by one', async () => {
+  test('get the same objects from two concurrent processes as from one', async () => {
     const [whole, both, overtaken] = [await publishedTwo(), await publishedTwo(), await publishedTwo()];
     const slow = beforeFirst(
       overtaken,

@@ -48,7 +48,7 @@ test.each([
   ['since', 'put', LIST],
   ['before', 'get', latestKey('calculations')],
 ] as const)(
-  'a builder that was slow %s it read latest.json does not replace a newer run with its own',
+  'a process that was slow %s it read latest.json does not replace the list of a newer run with its own',
   async (_, operation, slowAt) => {
     await publish(monday);
     await pointAtLatest(store, 'calculations');
@@ -78,7 +78,7 @@ test('until all tables of the newest run are built, the list names the previous 
   expect(await listed()).toBe(filesOf(monday));
 });
 
-test('if a source has no whole run, the list has all narrowed places, once all of them are built', async () => {
+test('if a source has no whole run, the list has the runs of all narrowed places, once all of them are built', async () => {
   await publish(monday, 2, 'calculations.mine');
   await publish(monday, 1, 'calculations.yours');
   await pointAtLatest(store, 'calculations');
@@ -94,7 +94,7 @@ test('if a source has no whole run, the list has all narrowed places, once all o
   expect(await listed()).toBe(filesOf(wednesday));
 });
 
-test('a directory has no list', async () => {
+test('a store in a directory has no list of the latest run', async () => {
   store = { ...store, location: '/data' };
   await publish(monday);
 

@@ -38,7 +38,7 @@ async function queried(of: Store) {
 }
 
 describe('the list of published runs', () => {
-  test('has one row for each, and marks the latest', async () => {
+  test('has one row for each run, and marks the latest run', async () => {
     await publish(store, monday);
     await publish(store, tuesday);
     // The list is built after the newest run is, and again with the older run.
@@ -73,7 +73,7 @@ describe('the list of published runs', () => {
     expect(first).toEqual([[3], [0]]);
   });
 
-  test('reads no manifest again, and drops a run that was removed', async () => {
+  test('is updated without reading a manifest again, and drops a run that was removed', async () => {
     for (const run of [monday, tuesday]) {
       await publish(store, run);
       await make(store);

@@ -66,7 +66,7 @@ function tagsOf({ id }: Run, { tags } = store): readonly string[] {
   return [...new Set(own.map(([, value]) => value))];
 }
 
-test('each run but the newest is tagged, with its Parquet, uses and changes', async () => {
+test('each run except the newest is tagged, together with its Parquet, uses and changes', async () => {
   await publishTwo();
   await publish(wednesday);
 
@@ -78,7 +78,7 @@ test('each run but the newest is tagged, with its Parquet, uses and changes', as
   expect([...store.tags.keys()].filter((key) => key.startsWith('parquet/uses/'))).toHaveLength(3);
 });
 
-test('publishing tags nothing', async () => {
+test('publishing a run tags nothing', async () => {
   await publishTwo();
 
   expect([...new Set(store.tags.values())]).toEqual(['']);
@@ -135,7 +135,7 @@ describe('a run that is forced to be the newest again', () => {
     expect((await readLatest(store, 'calculations'))?.run).toBe(tuesday.id);
   });
 
-  test('loses the tag of a tagger that had looked before, even if the tagger is killed', async () => {
+  test('loses the tag of a process that looked for the newest run before, even if this process is killed', async () => {
     const stop = ['no', 'after it has tagged'] as const;
     for (const killed of stop) {
       store = createTagged();
@@ -165,7 +165,7 @@ describe('a run that is forced to be the newest again', () => {
   });
 });
 
-test('wherever the tagger is killed, nothing of the newest run is tagged, and the next one tags all others', async () => {
+test('wherever the tagging process is killed, nothing of the newest run is tagged, and the next process tags all other runs', async () => {
   const begin = async () => {
     store = createTagged();
     await publishTwo();
@@ -184,7 +184,7 @@ test('wherever the tagger is killed, nothing of the newest run is tagged, and th
   expect(operations).toBeGreaterThan(20);
 });
 
-test('wherever a publisher by force is killed, the run that latest.json names has no tag', async () => {
+test('wherever a forced publication is killed, the run that latest.json names has no tag', async () => {
   const begin = async () => {
     store = createTagged();
     await publishTwo();

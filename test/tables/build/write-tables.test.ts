@@ -27,7 +27,7 @@ test('a call without enough time says what is left, and the next call builds it'
   expect(store.objects).toEqual(before);
 });
 
-test('building tables names what is damaged', async () => {
+test('building tables names the runs that are damaged, and why', async () => {
   await publishLines(store, { run: monday, lines: ['no JSON'] });
 
   expect(await write(store)).toMatchObject({

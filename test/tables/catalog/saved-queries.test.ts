@@ -203,7 +203,7 @@ const sorted = (rows: Iterable<unknown>): readonly string[] =>
   [...rows].map((row) => canonicalJson(row)).sort();
 
 describe('the tables of the latest run', () => {
-  test('have every calculation of it with all digits of its id, and no other', async () => {
+  test('have exactly the calculations of that run, with all digits of their ids', async () => {
     const rows = await rowsOf('SELECT id, name FROM calculations');
 
     const ids = [...now.calculations.keys()];
@@ -287,7 +287,7 @@ describe('changes in SQL', () => {
   });
 
   test.each(['calculations', 'files', 'cards'] as const)(
-    'of the week include the %s of both runs in what-changed-this-week',
+    'of the week in what-changed-this-week include the changed %s of both runs',
     (source) => {
       const rows = ofWeek.filter(({ place }) => place === source || place === `${source}.rounds`);
 
@@ -328,7 +328,7 @@ test.each([
   ['4. Run a function for each row of a CSV', 'results-of-functions'],
   ['5. Change formulas, and undo the changes', 'formulas-we-set'],
   ['6. List what to clean up, by owner', 'cleanup-by-owner'],
-])('the README task %s has a saved query', async (task, name) => {
+])('the task in README “%s” has a saved query', async (task, name) => {
   expect(readFileSync('README.md', 'utf8')).toContain(`\n### ${task}\n`);
 
   expect((await saved(name)).length).toBeGreaterThan(0);
@@ -371,7 +371,7 @@ test('failed-and-unknown-jobs counts jobs by day, type and kind of error', async
   ]);
 });
 
-test('tokens-by-batch adds up the cost of the rows of a batch, scored by jobs or without', async () => {
+test('tokens-by-batch adds up the cost of the rows of a batch, scored by jobs or by a command', async () => {
   const rows = await saved('tokens-by-batch');
 
   expect(rows.map((row) => Object.values(row).map(String).join(' '))).toEqual([

@@ -20,11 +20,11 @@ test('if nothing is published, the queries of the docs and the saved ones return
   expect(await tables.run(each.join('\nUNION ALL '), { maxRows: 1 })).toMatchObject({ rows: 0, faults: [] });
 });
 
-test('the docs have each query that is called like a table', () => {
+test('the docs have an example of each query that is called like a function', () => {
   expect(macros.filter(({ name }) => !written.some((sql) => sql.includes(`${name}(`)))).toEqual([]);
 });
 
-test('the docs name each table', async () => {
+test('the docs name each table that SQL can read', async () => {
   await using tables = await openTables(createMemoryStore());
   const listed = (await tables.list()).map(({ name }) => name);
 

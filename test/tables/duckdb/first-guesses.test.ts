@@ -396,20 +396,20 @@ async function rowsOfEach(queries: readonly string[]) {
   return queries.map((_, at) => (found.get(at) ?? []).map((row) => Object.values(row)));
 }
 
-describe('for what people type first', () => {
-  test('there are more than seventy examples', () => {
+describe('among queries that people type first', () => {
+  test('more than seventy are tested', () => {
     expect(new Set(guesses.map(([sql]) => sql)).size).toBeGreaterThan(70);
   });
 
   // All examples run in one query, which also shows that a column is compared as that of its own table.
-  test('each example finds the right rows or the right hint', async () => {
+  test('each finds the right rows or gets the right hint', async () => {
     const found = await rowsOfEach(answered.map(([sql]) => sql));
 
     expect(answered.map(([sql], at) => [sql, found[at]])).toEqual(answered);
   });
 
   test.each(guesses.filter(([, right]) => typeof right === 'string'))(
-    '%s suggests %s',
+    'the failing query %s gets the suggestion %s',
     async (sql, right) => {
       await expect(tables.run(sql, { maxRows: 1 })).rejects.toThrow(`Did you mean "${right}"?`);
     },
@@ -482,7 +482,7 @@ describe('a value that a column never has', () => {
   });
 });
 
-test('columns that a search does not send are reported as null', async () => {
+test('a note says that a column is always null if the platform’s search does not return it', async () => {
   const columns = ['expression', 'dataType', 'functions'];
 
   const { notes } = await tables.run(
@@ -498,7 +498,7 @@ test('columns that a search does not send are reported as null', async () => {
   );
 });
 
-test('a query that does not name such a column gets no note', async () => {
+test('a query gets no note if it names no column that is always null', async () => {
   expect((await tables.run('SELECT name FROM calculations', { maxRows: 1 })).notes).toEqual([]);
 });
 
@@ -519,11 +519,11 @@ describe('a listing of the tables', () => {
     'SELECT DISTINCT c.table_name FROM information_schema.columns AS c',
     'SELECT tables.table_name FROM INFORMATION_SCHEMA . "tables"',
     'SELECT name FROM (SHOW TABLES)',
-  ])('has only what people use: %s', async (sql) => {
+  ])('has only the tables that people use: %s', async (sql) => {
     expect(await named(sql)).toEqual((await tables.list()).map(({ name }) => name).sort());
   });
 
-  test('has only their schema', async () => {
+  test('has only the schema of these tables', async () => {
     expect(await named('SELECT DISTINCT table_schema FROM information_schema.tables')).toEqual(['main']);
   });
 });

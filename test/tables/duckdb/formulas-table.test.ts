@@ -30,7 +30,7 @@ beforeEach(async () => {
 
 afterEach(() => opened.disposeAsync());
 
-test('the known formulas have their columns, functions and type', async () => {
+test('the table of known formulas has the columns and functions that each uses, and its type', async () => {
   expect(
     await rows(
       'SELECT calculation_id, name, expression, status, data_type IS NULL, columns, functions, source, known_at FROM formulas ORDER BY 1',
@@ -53,7 +53,7 @@ test('the known formulas have their columns, functions and type', async () => {
   expect(await rows("SELECT calculation_id FROM formulas WHERE contains(columns, 'b')")).toEqual([['1']]);
 });
 
-test('columns and nesting are uses', async () => {
+test('the table of uses has the columns and calculations that each formula refers to', async () => {
   expect(
     await rows(
       "SELECT user_id, used_kind, used_id, relation FROM uses WHERE stated_by = 'formula' ORDER BY 1, 3",

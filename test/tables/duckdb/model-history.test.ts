@@ -14,7 +14,7 @@ const card = { id: 31, ownerId: 5, owners: [ada] };
 const unused = { id: 1, owner: 5, links: [link('DATA_SOURCE', 'd')] };
 const broken = { ...unused, links: [link('DATA_SOURCE', 'd', { valid: 'GONE' })] };
 
-test('the history of models, and since when records have a flag, are columns', async () => {
+test('SQL can read the history of models, and since when each record has a flag', async () => {
   await publishLines(store, { place: 'cards', run: monday, lines: [JSON.stringify(card)] });
   await publishLines(store, { run: monday, lines: [JSON.stringify(unused)] });
   // The model is computed for this query.

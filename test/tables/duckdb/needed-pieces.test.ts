@@ -73,7 +73,7 @@ test.each([
   ['SELECT place, count(*) FROM runs GROUP BY place', []],
   ['DESCRIBE all_calculations', []],
   ['SELECT * FROM all_calculations WHERE run = (SELECT max(run) FROM runs)', ['1', '2', '3', '4', '5', '6']],
-])('a query reads only the runs that it needs: %s', async (sql, days) => {
+])('SQL reads only the runs that it needs: %s', async (sql, days) => {
   expect(await daysReadBy(sql)).toEqual(days);
 });
 
@@ -132,7 +132,7 @@ describe('in a store with hundreds of runs, a condition', () => {
   });
 });
 
-test('runs of other days are not read, and neither are their manifests', async () => {
+test('runs of days that a query excludes are not read, and neither are their manifests', async () => {
   const store = await storeWith(runsOn);
   const manifests = new Set<string>();
   const watched: Store = {

@@ -51,7 +51,7 @@ const inPart = {
   notes: [expect.stringMatching(/\.parquet is lost or damaged: its records are read from calculations\//)],
 };
 
-describe('in a directory', () => {
+describe('if a store is a directory', () => {
   const folder = folderOfEach();
   let store: Store;
 
@@ -68,7 +68,7 @@ describe('in a directory', () => {
     expect(read).toEqual([]);
   });
 
-  test('values that fit no column are in _other, and times are times', async () => {
+  test('a value that does not fit its column is in `_other`, and times are timestamps', async () => {
     await publish(store);
 
     const { values } = await run(
@@ -79,7 +79,7 @@ describe('in a directory', () => {
     expect(values).toEqual([null, '{"locked":1}', '2023-11-14T22:13:20.123Z', '7']);
   });
 
-  test('a file that is missing, or too short, is built again from the part', async () => {
+  test('a Parquet file that is missing or too short is built again from the part', async () => {
     const { key } = await publish(store);
     const path = join(folder.path, key);
 
@@ -93,7 +93,7 @@ describe('in a directory', () => {
     ['a page', 40, 43],
     ['its pages', 8, -100],
     ['all of it', 4, -1],
-  ])('a file with damage in %s is read from the part, and hashed once a session', async (_, start, end) => {
+  ])('a file damaged in %s is read from its part, and hashed once a session', async (_, start, end) => {
     const { key } = await publish(store);
     const path = join(folder.path, key);
     const body = await readFile(path);
@@ -130,7 +130,7 @@ describe('in a directory', () => {
     );
   });
 
-  test('a query cannot change the Parquet file', async () => {
+  test('a query cannot change a Parquet file', async () => {
     const { key } = await publish(store);
     const before = await readFile(join(folder.path, key));
 
@@ -141,7 +141,7 @@ describe('in a directory', () => {
   });
 });
 
-describe('if objects are not local files', () => {
+describe('if a store is not a directory', () => {
   test('Parquet is fetched once a session', async () => {
     const store = createMemoryStore();
     const { key } = await publish(store);
@@ -155,7 +155,7 @@ describe('if objects are not local files', () => {
     expect(read).toEqual([key]);
   });
 
-  test('an altered file is built again from the part', async () => {
+  test('an altered Parquet file is built again from the part', async () => {
     const store = createMemoryStore();
     const { key } = await publish(store);
     await store.put(key, Buffer.from('other'));

@@ -67,7 +67,7 @@ describe('a query only reads:', () => {
 test.each([
   'WITH x AS (SELECT 1 AS id) INSERT INTO calculations (id) SELECT id FROM x',
   "FROM calculations; COPY (SELECT 1) TO 'x.csv'",
-])('SQL that begins as a query and writes is refused: %s', async (sql) => {
+])('SQL that begins as a query but writes is refused: %s', async (sql) => {
   expect((await errorOf(sql)).failure?.kind).toBe('sql');
 });
 
@@ -89,7 +89,7 @@ describe('the error of a wrong query', () => {
     expect((await errorOf(sql)).message).toContain(`Did you mean "${nearest}"?`);
   });
 
-  test('has its position even if only the values show the fault', async () => {
+  test('has its position even if the fault appears only when values are read', async () => {
     const { message, failure } = await errorOf('SELECT 1,\nid::INT FROM calculations');
 
     expect(failure.kind).toBe('sql');
@@ -125,7 +125,7 @@ describe('a query is stopped', () => {
   });
 });
 
-test('if a late row fails, the query fails, and the earlier rows are not returned', async () => {
+test('if one of the last rows fails, the query fails and returns no earlier rows', async () => {
   const error = await errorOf(
     "SELECT CASE i WHEN 900000 THEN error('late') ELSE i::VARCHAR END FROM range(1000000) r(i)",
   );
@@ -133,7 +133,7 @@ test('if a late row fails, the query fails, and the earlier rows are not returne
   expect(error.message).toContain('late');
 });
 
-test('the temporary folder is removed', async () => {
+test('a query removes its temporary folder', async () => {
   const parent = await mkdtemp(join(tmpdir(), 'left-'));
 
   const opened = await openTables(store, { temporary: parent });

@@ -69,13 +69,13 @@ const tables = await openTables(store);
 
 afterAll(() => tables[Symbol.asyncDispose]());
 
-test('a table has the latest run, with ids as strings and times', async () => {
+test('a table has the rows of the latest run, with ids as strings, and the day and id of the run', async () => {
   expect(await rowsOf(tables, 'SELECT id, name, dt, run FROM calculations')).toEqual([
     ['123456789012345678901234567890', 'Cost', '2026-11-17', tuesday.id],
   ]);
 });
 
-test('all_ has every published run', async () => {
+test('a table whose name begins with all_ has the rows of every published run', async () => {
   const rows = await rowsOf(
     tables,
     'SELECT run, id, locked, lastmodified, lastmodified_at FROM all_calculations ORDER BY run, id',
@@ -88,7 +88,7 @@ test('all_ has every published run', async () => {
   ]);
 });
 
-test('a narrowed snapshot has separate tables', async () => {
+test('a narrowed snapshot has its own tables', async () => {
   expect(await rowsOf(tables, 'SELECT id, run FROM files_reports')).toEqual([['f1', wednesday.id]]);
   expect(await rowsOf(tables, 'SELECT id FROM all_files_reports')).toHaveLength(1);
 });
@@ -101,7 +101,7 @@ test('a table of an unpublished source is empty, with its columns', async () => 
   expect(columns.slice(-2).map(({ name }) => name)).toEqual(['dt', 'run']);
 });
 
-test('the table runs has the facts of each manifest', async () => {
+test('the table `runs` has the facts of each manifest', async () => {
   const rows = await rowsOf(
     tables,
     'SELECT place, run, latest, records, changed, parts, forced, refused, startedat FROM runs ORDER BY run',
@@ -114,7 +114,7 @@ test('the table runs has the facts of each manifest', async () => {
   ]);
 });
 
-test('the table of changes has those that manifests name, with the records byte for byte', async () => {
+test('the table of changes has all changes that manifests name, with the records byte for byte', async () => {
   expect(
     await rowsOf(
       tables,
@@ -146,7 +146,7 @@ test('jobs have their outcome, with responses as they were received', async () =
   ]);
 });
 
-test('a lone surrogate becomes ?, as in Athena, and JSON that contains one can be queried', async () => {
+test('a lone surrogate becomes ?, as in Athena, and JSON that contains a lone surrogate can be queried', async () => {
   expect(await rowsOf(tables, "SELECT error_kind, error_message FROM jobs WHERE id = ':b'")).toEqual([
     ['timeout', 'half ?'],
   ]);
@@ -155,7 +155,7 @@ test('a lone surrogate becomes ?, as in Athena, and JSON that contains one can b
   ]);
 });
 
-test('refused messages and scores are tables', async () => {
+test('refused messages have a table, and so have scores', async () => {
   expect(await rowsOf(tables, 'SELECT message_id, sender, sent_at, faults, body FROM refused')).toEqual([
     ['m1', null, null, ['a', 'half ?'], '{'],
   ]);
@@ -184,7 +184,7 @@ test.each([
   expect(await tables.run(`SELECT ${columns}`, { maxRows: 1 })).toMatchObject({ faults: [] });
 });
 
-test('the tables are listed, without internal ones', async () => {
+test('the list of tables has no internal tables', async () => {
   const rows = await rowsOf(tables, 'SHOW TABLES');
 
   expect(rows.flat()).toEqual([

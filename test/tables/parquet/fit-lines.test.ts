@@ -12,7 +12,7 @@ async function fitted(line: string) {
 const columnOf = async (line: string, name: keyof typeof oddTable) =>
   (await fitted(line)).row[name.toLowerCase()];
 
-describe('a line', () => {
+describe('a line that is written as a row', () => {
   test('with a repeated name has the last value, in its column and in _other', async () => {
     expect(await fitted(' {"id":"a","count":1.50, "x" : 1,"id":"b", "\\u0078":2}')).toMatchObject({
       row: { id: 'b', count: null, _other: '{"count":1.50,"\\u0078":2}' },
@@ -42,7 +42,7 @@ describe('a line', () => {
     ['9223372036854775807', '9223372036854775807'],
     ['9.223372036854775808e18', null],
     ['1.5', null],
-  ])('has an integer in any notation: %s', async (written, value) => {
+  ])('may have an integer in any notation: %s', async (written, value) => {
     expect(await columnOf(`{"id":"a","count":${written}}`, 'count' as never)).toBe(value);
   });
 
@@ -57,7 +57,7 @@ describe('a line', () => {
     expect(others).toBe(0);
   });
 
-  test('that is nested deeper than any parser allows is in _other', async () => {
+  test('is in `_other` if it is nested deeper than any parser allows', async () => {
     const deep = `{"id":${'['.repeat(100_000)}1${']'.repeat(100_000)}}`;
 
     expect(await columnOf(deep, '_other')).toBe(deep);
@@ -71,15 +71,15 @@ describe('a line', () => {
   });
 
   test.each(['{"id":1', '{"id":1}}', '{"id" 1}', '{"id":1}{"id":2}', 'id', '{"id":01}'])(
-    'that is not JSON is an error: %s',
+    'is an error if it is not JSON: %s',
     (line) => {
       expect(() => writeLines([line])).toThrow(SyntaxError);
     },
   );
 });
 
-describe('the columns of a table', () => {
-  test('must include one for values that do not fit', () => {
+describe('the declared columns of a table', () => {
+  test('must include a column for values that do not fit', () => {
     expect(() => createLineFitter({ id: 'string' })).toThrow('expected a column _other of type string');
   });
 

@@ -10,7 +10,7 @@ test.each([
     'STRUCT("resource" STRUCT("type" VARCHAR, "id" VARCHAR), "visible" BOOLEAN)[]',
   ],
   ['timestamp', 'TIMESTAMP'],
-])('%s is written as %s', (hive, duckDb) => {
+])('the type %s is written to Parquet as %s', (hive, duckDb) => {
   expect(duckDbType(hive)).toBe(duckDb);
 });
 
@@ -20,7 +20,7 @@ test.each(['', 'int', 'array<string', 'array<string>>', 'struct<a>', 'map<string
     expect(() => duckDbType(hive)).toThrow('expected a type of Hive');
   },
 );
-test('lists and maps are groups of three levels, with the names that the format prescribes', () => {
+test('lists and maps are groups of three levels, with the names that the Parquet format prescribes', () => {
   const schema = parquetSchema({ Tags: 'array<string>', links: 'map<string,bigint>' });
 
   expect(schema).toEqual([

@@ -20,7 +20,7 @@ const HEADER = {
   repetitionBytes: 200,
 } as const;
 
-test('numbers are read as they were written, in runs and in packed groups', () => {
+test('encoded numbers are read as they were written, in runs and in packed groups', () => {
   const runs = (max: number) =>
     fc.array(fc.tuple(fc.integer({ min: 0, max }), fc.integer({ min: 1, max: 30 })), { maxLength: 40 });
   const written = fc
@@ -60,7 +60,7 @@ test('the header of a page of data is read as it was written', () => {
   expect(readPageHeader(out.getBytes(), 0)).toEqual({ ...read, end: out.getBytes().length });
 });
 
-test('a dictionary has no levels', () => {
+test('the header of a dictionary page has no levels', () => {
   const out = new ByteWriter();
   writePageHeader(out, { ...HEADER, kind: 'dictionary', encoding: 'PLAIN' });
 
@@ -72,7 +72,7 @@ test('a dictionary has no levels', () => {
   });
 });
 
-test('a page of another type is refused', () => {
+test('a page of an unsupported type is refused', () => {
   expect(() => readPageHeader(new Uint8Array([0x15, 0, 0]), 0)).toThrow(
     'expected a dictionary or a page of data, got 0',
   );

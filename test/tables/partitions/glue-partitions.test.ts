@@ -46,7 +46,7 @@ async function openGlue(
 
 describePartitions('the partitions of a Glue table', () => openGlue());
 
-test('a partition has no members except its values and its description', async () => {
+test('a stored partition has only its values and its storage descriptor', async () => {
   await using glue = await openGlue();
 
   await glue.partitionsIn('s3://bucket/sync').add('calculations', monday, { changes: null });
@@ -82,7 +82,7 @@ describe('a narrowed snapshot', () => {
       otherGlueTableOf(PLACE),
       { stored_calculations_finance_north: over('calculations.finance-north') },
     ],
-  ])('has its partitions in the table of %s', async (_name, table, others) => {
+  ])('has its partitions in the table that is named after %s', async (_name, table, others) => {
     await using glue = await openGlue({ ...others, [table]: over(PLACE) });
     const partitions = glue.partitionsIn('s3://bucket/sync');
 
@@ -96,7 +96,7 @@ describe('a narrowed snapshot', () => {
     for (const other of Object.keys(others)) expect(await glue.stored(other)).toEqual([]);
   });
 
-  test('without a table is looked for, and only its changes have a partition', async () => {
+  test('gets only the partition of its changes if it has no table', async () => {
     await using glue = await openGlue({
       stored_calculations_finance_north: over('calculations.finance-north'),
     });
@@ -115,7 +115,7 @@ describe('a narrowed snapshot', () => {
 });
 
 describe('the changes of a run', () => {
-  test('have a partition in the folder of the key that its manifest names, and move with it', async () => {
+  test('have a partition whose folder is that of the key in the manifest, and that moves with this key', async () => {
     await using glue = await openGlue();
     const partitions = glue.partitionsIn('s3://bucket/sync');
     await partitions.add('calculations', monday, {
@@ -132,7 +132,7 @@ describe('the changes of a run', () => {
     ]);
   });
 
-  test('have no partition once the run is published without changes, or removed', async () => {
+  test('have no partition once the run is removed, or published again without changes', async () => {
     await using glue = await openGlue();
     const partitions = glue.partitionsIn('s3://bucket/sync');
     await partitions.add('calculations', monday, { changes });

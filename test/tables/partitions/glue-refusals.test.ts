@@ -20,7 +20,7 @@ const given = { database: 'sync', location: 's3://bucket/sync' };
 const $metadata = { httpStatusCode: 400 };
 const there = new AlreadyExistsException({ message: 'there', $metadata });
 
-describe('if the client throws', () => {
+describe('if the client for Glue throws', () => {
   const mockGlue = () => mockClient(GlueClient);
   let glue: ReturnType<typeof mockGlue>;
 
@@ -35,7 +35,7 @@ describe('if the client throws', () => {
   const partitions = () => gluePartitions({ ...given, environment: {} });
   const sent = () => glue.calls().map(({ args: [command] }) => command.constructor.name);
 
-  test('for an existing partition, it is updated', async () => {
+  test('because a partition exists, the partition is updated', async () => {
     glue.on(CreatePartitionCommand).rejects(there);
 
     await partitions().add('calculations', monday, { changes: null });
@@ -54,7 +54,7 @@ describe('if the client throws', () => {
     ['ExpiredTokenException', 'denied'],
     ['UnrecognizedClientException', 'denied'],
     ['ResourceNumberLimitExceededException', 'other'],
-  ] as const)('%s, that is reported as %s', async ([name, kind]) => {
+  ] as const)('%s, the error is reported as %s', async ([name, kind]) => {
     const cause = new GlueServiceException({ name, message: 'so', $fault: 'client', $metadata });
     glue.on(CreatePartitionCommand).rejects(cause);
 
@@ -75,7 +75,7 @@ describe('if the client throws', () => {
       Object.assign(new Error('none'), { name: 'CredentialsProviderError' }),
       { kind: 'denied' },
     ],
-  ] as const)('because of %s, that is not reported as a fault of the table', async ([, cause, failure]) => {
+  ] as const)('because of %s, the error does not blame the table', async ([, cause, failure]) => {
     glue.on(GetTableCommand).rejects(cause);
 
     const add = partitions().add('calculations', monday, { changes: null });
@@ -84,7 +84,7 @@ describe('if the client throws', () => {
   });
 });
 
-describe('over a connection', () => {
+describe('over a connection to Glue', () => {
   beforeEach(() => void retryAtOnce());
   afterEach(() => vi.restoreAllMocks());
 

@@ -72,7 +72,7 @@ export function describePartitions(name: string, open: () => Promise<GlueUnderTe
       expect(await glue.stored('stored_calculations')).toEqual([]);
     });
 
-    test('the error for a missing table names the operation and the partition', async () => {
+    test('the error of a missing table names the operation and the partition', async () => {
       await using glue = await open();
 
       const added = glue.partitionsIn('s3://bucket/sync').add('cards', monday, manifest);

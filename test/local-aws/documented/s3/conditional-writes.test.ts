@@ -10,7 +10,7 @@ const put = (layer: Layer, headers: Readonly<Record<string, string>>, body = 'bo
 
 const bodyOf = async ({ s3 }: Layer) => (await s3('GET', '/bucket/key')).body.toString();
 
-describe('with the rule, fauxqs', () => {
+describe('with the rule for conditional writes, fauxqs', () => {
   let layer: Layer;
 
   beforeEach(async () => {
@@ -40,7 +40,7 @@ describe('with the rule, fauxqs', () => {
     },
   );
 
-  test('checks the condition of a copy', async () => {
+  test('checks the condition of a request to copy', async () => {
     await put(layer, {}, 'first');
 
     const copy = await put(layer, { 'if-none-match': '*', 'x-amz-copy-source': 'bucket/key' });
@@ -48,7 +48,7 @@ describe('with the rule, fauxqs', () => {
     expect(copy.status).toBe(412);
   });
 
-  test('lets conditional reads through to fauxqs', async () => {
+  test('still handles conditional reads', async () => {
     const { headers } = await put(layer, {});
 
     const read = await layer.s3('GET', '/bucket/key', {
@@ -74,8 +74,8 @@ describe('with the rule, fauxqs', () => {
   });
 });
 
-describe('without the rule, fauxqs', () => {
-  test('ignores If-None-Match, or the rule is no longer needed', async () => {
+describe('without the rule for conditional writes, fauxqs', () => {
+  test('ignores If-None-Match (if it does not, the rule is no longer needed)', async () => {
     await using app = buildApp({ logger: false });
     await app.inject({ method: 'PUT', url: '/bucket' });
     const headers = { 'content-type': 'text/plain', 'if-none-match': '*' };

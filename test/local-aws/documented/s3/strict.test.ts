@@ -27,7 +27,7 @@ test.for([
   ['GET', '/bucket/key?uploadId=1'],
   ['GET', '/bucket?policy'],
   ['POST', '/bucket?delete'],
-] as const)('%s %s is refused, and not applied to the object itself', async ([method, url]) => {
+] as const)('%s %s is refused as unknown, and not applied to the object', async ([method, url]) => {
   await using layer = await startLayer({ only: ['s3-unknown-operations'] });
   await layer.s3('PUT', '/bucket/key', { body: 'body' });
 
@@ -70,7 +70,7 @@ describe('the tags of an object', () => {
   });
 });
 
-test('without the rule, fauxqs lists by locale, or the rule is no longer needed', async () => {
+test('without the rule for listings, fauxqs orders keys by locale (if it does not, the rule is no longer needed)', async () => {
   await using app = buildApp({ logger: false });
   await app.inject({ method: 'PUT', url: '/bucket' });
   const headers = { 'content-type': 'text/plain' };

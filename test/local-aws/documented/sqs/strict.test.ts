@@ -95,7 +95,7 @@ describe('a receipt', () => {
     ]);
   });
 
-  test('deletes nothing after it expired, without an error, and cannot hide the message again', async () => {
+  test('deletes nothing once it has expired, without an error, and can no longer hide the message', async () => {
     await using layer = await startLayer({ only: ['sqs-receipts'] });
     const ReceiptHandle = await receiveOne(layer, 0);
 

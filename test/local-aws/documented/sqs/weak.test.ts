@@ -65,7 +65,7 @@ test('messages are received in a different order than they were sent, and none i
   expect(received.toSorted()).toEqual(bodies);
 });
 
-test('a message that is hidden or was deleted is delivered again, and changes to the copy do not affect it', async () => {
+test('a message is occasionally delivered again although it is hidden or deleted, and changes to the copy do not affect it', async () => {
   let nowMs = 0;
   await using layer = await startLayer({ ...only('sqs-deliveries-repeat'), now: () => nowMs });
   const copies: string[] = [];
@@ -109,7 +109,7 @@ test('counts may be up to 1.5 s old, and are right once nothing changes', async 
   expect(late).toEqual([3, 3, 3]);
 });
 
-test('only counts of messages lag: a request for another attribute returns its current value, and no counts', async () => {
+test('only counts of messages lag: a request for another attribute returns its current value', async () => {
   await using layer = await startLayer(only('sqs-counts-lag'));
 
   const { Attributes } = (await layer.sqs('GetQueueAttributes', {
@@ -119,7 +119,7 @@ test('only counts of messages lag: a request for another attribute returns its c
   expect(Attributes).toEqual({ VisibilityTimeout: '30' });
 });
 
-test('one entry of a batch occasionally fails without a fault of the sender, and is not sent', async () => {
+test('one entry of a batch occasionally fails by a fault of SQS, and is not sent', async () => {
   await using layer = await startLayer(only('sqs-batches-fail-in-part'));
   const failed: Members[] = [];
   let succeeded = 0;

@@ -3,7 +3,7 @@ import { createFunctionRunner } from '../../../../lib/sandbox/platform/functions
 import { executionOf, quickOptions, runSource, trial } from './run-once.ts';
 
 test.each('process require module fetch Buffer WebAssembly setTimeout XMLHttpRequest Deno std os'.split(' '))(
-  'a function cannot access %s',
+  'a code function cannot access %s',
   async (name) => {
     const execution = await runSource(`() => ({ type: typeof ${name}, own: '${name}' in globalThis })`);
 
@@ -15,7 +15,7 @@ test.each([
   ['a constructor', '() => [].constructor.constructor("return process")()', 'process'],
   ['the console', '() => console.log.constructor("return process")()', 'process'],
   ['an import', '() => import("node:fs")', 'node:fs'],
-])('a function cannot reach anything in Node through %s', async (_, source, named) => {
+])('a code function cannot reach Node through %s', async (_, source, named) => {
   const execution = await runSource(source);
 
   expect(execution.status).toBe('FAILED');
@@ -34,7 +34,7 @@ test('the next run does not see what a run puts on globalThis', async () => {
   expect(second.result).toEqual({ visits: 0, found: [] });
 });
 
-test('a function run that changes built-in prototypes changes them only for itself', async () => {
+test('a run that changes built-in prototypes changes them only for itself', async () => {
   await runSource(
     '() => { Array.prototype.map = () => "spoilt"; Object.prototype.spoilt = 1; return null; }',
   );

@@ -5,8 +5,8 @@ import { executionOf, quickOptions, runSource, trial } from './run-once.ts';
 
 const run = createFunctionRunner(quickOptions);
 
-describe('with getLogs', () => {
-  test('each console call is one entry: a single argument is unchanged, several are joined as a string', async () => {
+describe('a run with `getLogs`', () => {
+  test('has one entry for each console call: a single argument is unchanged, several are joined as a string', async () => {
     const request = trial('logsMuch', { inputVariables: { count: 2 }, settings: { getLogs: true } });
 
     const execution = executionOf(await run(request));
@@ -28,14 +28,14 @@ describe('with getLogs', () => {
       'console.log({ toJSON() { throw 1 }, toString() { throw 2 } })',
       '[unprintable]',
     ],
-  ])('%s can be logged', async (_, body, entry) => {
+  ])('can log %s', async (_, body, entry) => {
     const execution = await runSource(`() => { ${body}; return null; }`);
 
     expect(execution.stdout.log).toEqual([entry]);
     expect(execution.status).toBe('SUCCESS');
   });
 
-  test('a log is cut off after a number of entries, with a mark, stdout and stderr separately', async () => {
+  test('cuts off stdout and stderr separately after a number of entries, and marks the cut', async () => {
     const execution = await runSource(
       '() => { for (let at = 0; at < 5000; at += 1) console.log(at); console.error("kept"); return null; }',
     );
@@ -45,7 +45,7 @@ describe('with getLogs', () => {
     expect(execution.stderr.log).toEqual(['kept']);
   });
 
-  test('a log is cut off after a number of characters, and a failure is still reported', async () => {
+  test('cuts off a log after a number of characters, and still reports a failure', async () => {
     const execution = await runSource(
       '() => { for (let at = 0; at < 100; at += 1) console.error("x".repeat(1e5)); throw "the end"; }',
     );
@@ -63,7 +63,7 @@ test.each([
   ['is false', { getLogs: false }],
   ['is absent', {}],
   ['and settings are absent', undefined],
-])('without getLogs both logs are empty when it %s, even if the function failed', async (_, settings) => {
+])('without `getLogs`, both logs are empty when the function %s, even if it failed', async (_, settings) => {
   const execution = executionOf(await run(trial('throwsError', { settings })));
 
   expect(execution).toMatchObject({ status: 'FAILED', settings: { getLogs: false } });

@@ -74,7 +74,7 @@ describe('a function that fails', () => {
     ['rejects', 'rejectsLater', 'Error: rejected on purpose'],
     ['never settles', 'neverSettles', 'The function returned a promise that never settles'],
     ['calls itself endlessly', 'callsItself', 'InternalError: stack overflow'],
-  ])('is FAILED when it %s', async (_, functionName, message) => {
+  ])('has the status FAILED when it %s', async (_, functionName, message) => {
     const execution = executionOf(await run(trial(functionName)));
 
     expect(execution).toMatchObject({
@@ -94,20 +94,20 @@ describe('a function that fails', () => {
     ['const ring = {}; ring.self = ring; return ring', 'TypeError: circular reference'],
     ['return () => 1', 'TypeError: a function cannot be a result'],
     ['return 1n', 'TypeError: Do not know how to serialize a BigInt'],
-  ])('reports the outcome of `%s`', async (body, message) => {
+  ])('has a message that describes `%s`', async (body, message) => {
     const execution = await runSource(`() => { ${body} }`);
 
     expect(execution).toMatchObject({ status: 'FAILED', errorInformation: { errorMessages: [message] } });
   });
 
-  test('is FAILED when its source does not parse', async () => {
+  test('has the status FAILED when its source does not parse', async () => {
     const execution = await runSource('() => {');
 
     expect(execution).toMatchObject({ status: 'FAILED' });
     expect(execution.stderr.log).toEqual([expect.stringContaining('SyntaxError')]);
   });
 
-  test('has a long message shortened', async () => {
+  test('has a shortened message if the message is long', async () => {
     const execution = await runSource('() => { throw "x".repeat(1e6); }');
 
     expect(execution.errorInformation?.errorMessages).toEqual(['x'.repeat(4_096)]);
@@ -115,7 +115,7 @@ describe('a function that fails', () => {
 });
 
 describe('an output of the wrong type', () => {
-  test('is RESULT_TYPE_FAILURE with all details of the difference', async () => {
+  test('causes RESULT_TYPE_FAILURE with all details of the difference', async () => {
     const execution = executionOf(await run(trial('returnsWrongType')));
 
     expect(execution).toMatchObject({ status: 'RESULT_TYPE_FAILURE', result: null });
@@ -140,7 +140,7 @@ describe('an output of the wrong type', () => {
     });
   });
 
-  test('is OUTPUT_UNDEFINED, without errorInformation, when the function returns nothing', async () => {
+  test('causes OUTPUT_UNDEFINED, without errorInformation, when the function returns nothing', async () => {
     const execution = executionOf(await run(trial('returnsNothing')));
 
     expect(execution).toMatchObject({ status: 'OUTPUT_UNDEFINED', result: null });
@@ -150,7 +150,7 @@ describe('an output of the wrong type', () => {
 
 describe('the limits of a function run', () => {
   test.each(['loopsForever', 'waitsForever'])(
-    'end %s at the time limit',
+    'end the function %s at the time limit',
     { timeout: 2_000 },
     async (functionName) => {
       const runBriefly = createFunctionRunner({ ...quickOptions, timeLimitMs: 100 });
@@ -193,7 +193,7 @@ describe('the limits of a function run', () => {
   });
 
   test.each(['eatsMemory', 'callsItself', 'nestsTooDeep'])(
-    'do not affect a call that waits behind three of %s, or one after them',
+    'do not affect a call that waits behind three calls of %s, nor a later call',
     async (functionName) => {
       const runAlone = createFunctionRunner(quickOptions);
       const large = trial('echo', { inputVariables: { value: { text: 'x'.repeat(2_000_000) } } });

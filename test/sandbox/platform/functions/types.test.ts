@@ -41,7 +41,7 @@ describe.each(types)('the type %s', (type) => {
     expect(accepted[type].filter((value) => !matchesType(value, one(type)))).toEqual([]);
   });
 
-  test('refuses other values, and null', () => {
+  test('refuses values of other types, and null', () => {
     expect([...refused[type], null].filter((value) => matchesType(value, one(type)))).toEqual([]);
   });
 
@@ -75,7 +75,7 @@ test.each([
   [[1, 'one'], 'mixed', true],
   [[null, null], 'null', true],
   [[[1], [2]], 'list', true],
-])('the actual type of %j is %s, list: %s', (value, type, isList) => {
+])('the value %j has the type %s, and is a list: %s', (value, type, isList) => {
   expect(actualTypeOf(value)).toEqual({ type, isList });
 });
 

@@ -33,7 +33,7 @@ describe('sentiment with topics:', () => {
     ['with an apostrophe', 'driver', "The driver's smile is great."],
     ['with a hyphen', 'after_sales', 'The after-sales team is great.'],
     ['at the end of the sentence', 'staff', 'How great is the staff?'],
-  ])('a name is mentioned %s', async (_, topic, text) => {
+  ])('a text mentions a topic whose name is %s', async (_, topic, text) => {
     const analysis = await analyzeSentiment({ text, topics: [{ topic }] });
 
     expect(analysis).toEqual({ kind: 'targeted', topicSentiments: { [topic]: 'POSITIVE' } });
@@ -44,7 +44,7 @@ describe('sentiment with topics:', () => {
     ['its words apart', 'customer_service', 'The service for a customer is great.'],
     ['its first word at the very end', 'customer_service', 'A great customer'],
     ['a word that only looks like its singular', 'glass', 'What a great gla this is.'],
-  ])('a name is not mentioned by %s', async (_, topic, text) => {
+  ])('a text does not mention a topic by %s', async (_, topic, text) => {
     const analysis = await analyzeSentiment({ text, topics: [{ topic }] });
 
     expect(analysis).toEqual({ kind: 'targeted', topicSentiments: { [topic]: 'NOT_APPLICABLE' } });
@@ -91,7 +91,7 @@ describe('sentiment without topics:', () => {
     expect(await analyzeSentiment({ text })).toEqual({ kind: 'overall', sentiment });
   });
 
-  test.each([[[]], [null], [undefined]])('topics may be %j', async (topics) => {
+  test.each([[[]], [null], [undefined]])('%j counts as no topics', async (topics) => {
     expect(await analyzeSentiment({ text: 'Great!', topics })).toEqual({
       kind: 'overall',
       sentiment: 'POSITIVE',
