@@ -80,13 +80,16 @@ test.each([
   [{ SYNC_STORE: 's3://bucket', SYNC_QUEUE_URL: SQS }, 0],
   [{ SYNC_STORE: '/data' }, 0],
   [{}, 0],
-])('whether %j causes a warning that others may use the store without the table: %i', (given, count) => {
-  const warnings: string[] = [];
+])(
+  'whether %j causes a warning that other machines may use the store without the table: %i',
+  (given, count) => {
+    const warnings: string[] = [];
 
-  warnOfUnsharedTable(given, (text) => warnings.push(text));
+    warnOfUnsharedTable(given, (text) => warnings.push(text));
 
-  expect(warnings).toEqual(Array(count).fill(expect.stringContaining('a file of this host')));
-});
+    expect(warnings).toEqual(Array(count).fill(expect.stringContaining('a file of this host')));
+  },
+);
 
 describe('the home folder', () => {
   const ME = { HOME: '/home/me' };

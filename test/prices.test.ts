@@ -5,7 +5,7 @@ import { costWords, maxCostWords, moneyFor } from '../lib/prices.ts';
 
 const prices = { unit: 'credits', score: 1.1, 'run-function': 0.1 };
 
-test('calls cost their prices, without rounding errors, and other calls are free', () => {
+test('calls with a configured price cost it, without rounding errors; calls without a price are free', () => {
   expect(moneyFor(prices, { score: 3, 'run-function': 3, 'data-files': 9 }, { score: 1 })).toEqual({
     unit: 'credits',
     amount: 3.6,

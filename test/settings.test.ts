@@ -19,7 +19,7 @@ function faultsOf(
 
 const IN_STORE = 'sqlite:platform-sync-data/.store/jobs.db';
 
-test('two variables are enough; all the others have defaults', () => {
+test('two variables are enough; all other variables have defaults', () => {
   expect(readSettings(minimal)).toEqual({
     ...minimal,
     PLATFORM_TOKEN_HEADER: 'X-SERVICE-Developer-Token',

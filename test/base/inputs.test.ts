@@ -179,7 +179,7 @@ describe('before anything is sent, inputs are checked:', () => {
   });
 });
 
-test('an end date that is today means the current time, and an earlier one means the end of that day', () => {
+test('an end date of today means the current time, and an earlier end date means the end of its day', () => {
   vi.useFakeTimers({ now: Date.parse('2026-11-21T09:15:00Z'), toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
 

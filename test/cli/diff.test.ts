@@ -171,7 +171,7 @@ describe('--since compares with the run that was published at that time:', () =>
 });
 
 describe('a broken manifest', () => {
-  test('of one source does not stop the comparison of the others, and is named: exit 3', async () => {
+  test('of one source is named, does not stop the comparison of the other sources, and causes exit code 3', async () => {
     await publishThree();
     await publishLines(store, { place: 'cards', run: monday, lines: [] });
     await store.put('cards/dt=2026-11-16/run=20261116T090000Z-aaaaaa/_manifest.json', Buffer.from('{'));

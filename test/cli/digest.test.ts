@@ -114,7 +114,7 @@ describe('the digest', () => {
     expect(err).not.toContain('xyzzy');
   });
 
-  test('is posted again after the wait that the webhook asked for, but not after any other refusal', async () => {
+  test('is posted again if the webhook asks for a wait, but not if it refuses the post for another reason', async () => {
     await using hook = await startServer(json({}, 429, { 'retry-after': '0' }), json({}, 429), json('ok'));
     const url = `${hook.url}/${SECRET}`;
 

@@ -82,7 +82,7 @@ describe('formula check', () => {
   });
 
   test.each(corpus)(
-    'reports the position of each column in backticks of $formula, and no other',
+    'reports the position of each column in backticks of $formula, and no other position',
     async ({ formula }) => {
       const { out } = await check(formula, '--json');
 

@@ -66,7 +66,7 @@ describe('formula export', () => {
     },
   );
 
-  test('removes the files of formulas that no longer exist, and no others', async () => {
+  test('removes the files of formulas that no longer exist, and no other files', async () => {
     await imported(['SUM(`a`)']);
     await mkdir(at('out'));
     await writeFile(at('out/77.sql'), '-- platform-sync formula 77\nSUM(`gone`)\n');

@@ -173,7 +173,7 @@ test('undo does not confuse this update with an earlier one that set an equal fo
   expect(undone.err).toContain('it is unknown whether its formula was set');
 });
 
-test('undo reverts a formula again whenever it was set again, each time with a new job', async () => {
+test('each undo of a formula that was set again reverts it, with a new job', async () => {
   await using it = await start();
   await it.apply();
   const flags = ['--even-if-changed', it.id] as const;

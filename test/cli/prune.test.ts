@@ -266,7 +266,7 @@ test('nothing outside work/ is deleted if latest.json is missing', async () => {
   expect(keysOf(monday)).toHaveLength(5);
 });
 
-test('prune completes the deletion of the current run at Ctrl-C, and does not touch the others', async () => {
+test('at Ctrl-C prune completes the deletion of the current run, and deletes no other run', async () => {
   const stop = new AbortController();
   const removed: string[] = [];
   const onRemoved = ({ run }: { readonly run: string }) => {
@@ -294,7 +294,7 @@ test('if the store fails before anything was removed, nothing changes', async ()
   expect(await published()).toEqual([wednesday.id, tuesday.id, monday.id]);
 });
 
-test('if the store fails while a run is removed, the next prune removes the rest of that run, and no other', async () => {
+test('if the store fails while a run is removed, the next prune removes the rest of that run, and no other run', async () => {
   const failing = beforeFirst(
     store,
     'delete',

@@ -125,7 +125,7 @@ test('query prints no control characters to the terminal', async () => {
   expect((await query([evil, '--json'])).out).not.toContain('\u001b');
 });
 
-test('query names a run that cannot be read, reads the others, and exits 3', async () => {
+test('query names a run that cannot be read, reads the other runs, and exits 3', async () => {
   const store = createDirectoryStore(join(folder, 'broken'));
   await publishTwoRuns(store);
   const manifest = `calculations/dt=2026-11-16/run=${monday.id}/_manifest.json`;

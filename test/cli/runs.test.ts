@@ -87,7 +87,7 @@ test('runs says if nothing has been published', async () => {
   expect(machines.out).toBe('[]');
 });
 
-test('runs names a run whose manifest is missing or damaged, lists the others, and exits 3', async () => {
+test('the command `runs` names a run whose manifest is missing or damaged, lists the other runs, and exits 3', async () => {
   await publishTwo();
   await publishLines(store, { run: wednesday, lines });
   const old = 'calculations/dt=2026-11-16/run=20261116T090000Z-aaaaaa/_manifest.json';
@@ -178,7 +178,7 @@ describe('runs --all', () => {
     expect(JSON.parse(out)).toMatchObject([{ run: ahead.id }, { run: monday.id, state: 'superseded' }]);
   });
 
-  test('names a run that cannot be read, lists the others, and exits 3', async () => {
+  test('names a run that cannot be read, lists the other runs, and exits 3', async () => {
     await publishTwo();
     await begin('calculations', stopped);
     await store.put(`work/calculations/${refused.id}/_checkpoint.json`, Buffer.from('{'));

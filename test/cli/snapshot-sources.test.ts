@@ -47,7 +47,7 @@ const fileLines = (filesets: readonly string[], matches: (row: FileRow) => boole
     .sort();
 
 describe('snapshot files', () => {
-  test('takes all files of every named FileSet, in any order and case, and no others', async () => {
+  test('takes all files of every named FileSet, in any order and case, and no other files', async () => {
     const [first = '', second = ''] = sandbox.ids().fileSets;
 
     const { code, out } = await run(['snapshot', 'files', '--fileset', second, '--fileset', first]);

@@ -101,7 +101,7 @@ test('submit reports a queue that cannot be reached and how much was sent, and e
   expect(err).toContain('0 of 1 job are on the queue');
 });
 
-test('submit counts and prints the jobs of a batch that SQS accepted, and exits 1 for the others', async () => {
+test('if SQS accepts only some jobs of a batch, submit counts and prints these, and exits 1', async () => {
   const refused = { Id: '2', Code: 'InvalidMessageContents', Message: 'no', SenderFault: true };
   await using sqs = await startServer(
     jsonReply({ Successful: [], Failed: [refused] }),

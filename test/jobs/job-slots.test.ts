@@ -41,7 +41,7 @@ test('a job whose workers died runs alone, after all others, in the order of the
   ]);
 });
 
-test('a job that waited a minute to run alone stops others from starting', async () => {
+test('once a job has waited a minute to run alone, no other job starts', async () => {
   const { clock, log, run } = createJobs();
 
   void run('alone', 10, { deaths: 3 });

@@ -101,7 +101,7 @@ describe('while the table is unavailable', () => {
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'done' });
   });
 
-  test('and the store too, the message is not acknowledged, and storing the outcome is retried until the end', async () => {
+  test('and the store is too, the message is not acknowledged, and storing the outcome is retried until the end', async () => {
     const { fake, runs } = succeeding();
     const { nowMs } = fake.clock;
     await runWithUnrecordedEnd(fake, withoutStore);

@@ -13,7 +13,7 @@ const scored = (line: number) => ({ line, sentiment: 'negative', error: undefine
 const failed = (line: number) => ({ line, sentiment: undefined, error: expect.stringContaining('400') });
 const bad = { line: 4, sentiment: undefined, error: 'no text' };
 
-test('redrive scores the failed rows of a batch, and pays for no other text again', async () => {
+test('redrive scores the failed rows of a batch, and pays again for none of its other texts', async () => {
   const batch = await scoredBatch({ refused: ['two'] });
   await batch.drain();
   expect(await batch.part()).toEqual([scored(1), failed(2), scored(3), bad]);
@@ -184,7 +184,7 @@ test.for([
   expect(await batch.part()).toEqual([scored(1), scored(2), scored(3), bad]);
 });
 
-test('if a repeated delivery ended a chunk after its redrive, the next redrive reopens it, by its id too', async () => {
+test('if a repeated delivery ended a chunk after its redrive, the next redrive reopens it, whether by its batch or by its id', async () => {
   const batch = await scoredBatch({ refused: [], ends: ['failed'] });
   await batch.drain();
   await redriveFailed([CHUNK], batch.parts);

@@ -120,7 +120,7 @@ test('redrive without ids names a job that is done only if it had failed before'
   expect(second.left).toEqual([]);
 });
 
-test('redrive does not change a failed job whose row has expired, and continues with the others', async () => {
+test('redrive does not change a failed job whose row has expired, and continues with the other jobs', async () => {
   const fake = fakeWorker({ 'run-function': async () => failure });
   await fake.handle({ ...runFunctionJob, id: 'expired' });
   await fake.handle(runFunctionJob);
@@ -200,7 +200,7 @@ function refusing(word: string, code = 'InvalidMessageContents') {
 
 const REFUSED = 'send: InvalidMessageContents: not accepted';
 
-test('a job that cannot be sent again is named, does not block others, and is reopened by the next redrive', async () => {
+test('a job that cannot be sent again is named, does not block other jobs, and is reopened by the next redrive', async () => {
   const fake = fakeWorker({ 'run-function': async () => failure });
   for (const id of ['job-1', 'job-2', 'job-3']) await fake.handle({ ...runFunctionJob, id });
 
@@ -221,7 +221,7 @@ test('a missing queue ends a redrive at the first job', async () => {
   expect((await fake.ledger.read('job-2'))?.state).toBe('FAILED');
 });
 
-test('a dead letter that cannot be sent stays, is named, and does not block others', async () => {
+test('a dead letter that cannot be sent stays, is named, and does not block other dead letters', async () => {
   const dead = memoryQueue(['a', 'bad', 'c']);
   const queue = refusing('bad');
 

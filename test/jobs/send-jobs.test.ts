@@ -26,7 +26,7 @@ function scriptedQueue(...script: readonly (readonly UnsentMessage[])[]) {
 
 const { signal } = new AbortController();
 
-test('jobs that cannot be sent do not block others, and each is named by its number in the whole list', async () => {
+test('jobs that cannot be sent do not block other jobs, and each is named by its number in the whole list', async () => {
   const { queue, batches } = scriptedQueue(
     [{ index: 2, cause: invalid, mayBeSent: false }],
     [],

@@ -64,7 +64,7 @@ describe('the known text of a formula', () => {
     ]);
   });
 
-  test('comes from the newest import only, even if earlier imports had others', async () => {
+  test('comes from the newest import only, even if earlier imports had other formulas', async () => {
     await storeImport(store, [formula('1', 'a'), formula('2', 'b')], { atMs: day(20) });
     await storeImport(store, [formula('2', 'c')], { atMs: day(21) });
     await store.delete('formulas/imported/20261120T000000000Z.ndjson.gz');

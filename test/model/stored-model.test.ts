@@ -135,7 +135,7 @@ describe('a stored model', () => {
     expect(keysIn('model/')).toEqual(['model/latest.json', ...keysOf(second), ...keysOf(third)].sort());
   });
 
-  test('gets tables on request, and uses those of the previous model until then', async () => {
+  test('gets tables on request, and uses the tables of the previous model until then', async () => {
     await publish('calculations', monday, revenue);
     const openedAt = (time: string) => openModel({ store, now: () => Date.parse(`2026-11-20T${time}Z`) });
     await openedAt('11:00:00');
@@ -334,7 +334,7 @@ describe('the uses of a part', () => {
     '{"id":7,"activeLinks":{"CARD":["8"]}}',
     '{"id":7,"links":[{"resource":{"type":"CARD","id":"8"}},{"resource":{"type":"CARD","id":"8"}}],"activeLinks":{"CARD":["8","9"],"FUNCTION_TEMPLATE":["1"]}}',
     '["id"]',
-  ])('are those of the parsed record, however it is written: %s', async (line) => {
+  ])('are the same as in the parsed record, however the line is written: %s', async (line) => {
     const lines = [
       '{"id":1,"links":[{"resource":{"type":"CARD","id":"8:1"},"visible":false}]}',
       line,

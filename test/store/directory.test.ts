@@ -187,7 +187,7 @@ describe('between processes', () => {
     }
   });
 
-  test('a process that is killed between lock and rename blocks others only for a few seconds', async () => {
+  test('a process that is killed between lock and rename blocks other processes only for a few seconds', async () => {
     const directory = await makeDirectory();
     const store = createDirectoryStore(directory);
     const old = await store.put('object', Buffer.from('old'));
@@ -220,7 +220,7 @@ describe('between processes', () => {
     expect(counter?.body.toString()).toBe('45');
   });
 
-  test('a process that is stopped until others took over its lock does not undo their increments', async () => {
+  test('a process that is stopped until other processes took over its lock does not undo their increments', async () => {
     const directory = await makeDirectory();
     await using first = startChild('count.ts', directory, '150');
     await using second = startChild('count.ts', directory, '150');

@@ -18,7 +18,7 @@ describe('an id in a key', () => {
     );
   });
 
-  it('differs from every other id, even ignoring case', () => {
+  it('differs from every other id in a key, even if case is ignored', () => {
     const like = id.chain((each) =>
       fc.tuple(fc.constant(each), fc.constantFrom(each.toUpperCase(), each.toLowerCase(), `${each}.`)),
     );

@@ -117,7 +117,7 @@ test('a value that could not be read again is not written', () => {
   expect(() => printBounded('a.json', Array(3_000_001).fill(0))).toThrow('at most 3000000 values');
 });
 
-test('damage is reported and not thrown, and every other error is thrown', async () => {
+test('damage is reported, and every error other than damage is thrown', async () => {
   const faults: string[] = [];
   const orFault = unlessDamaged((fault) => faults.push(fault));
   const denied = new StoreError('get a.json', { kind: 'denied', code: 'EACCES' });

@@ -9,7 +9,7 @@ const KEY = 'a/object.json';
 const added = (found: StoredObject | undefined) => Buffer.from(`${found?.body ?? ''}x`);
 const text = async () => String((await store.get(KEY))?.body);
 
-test('concurrent writers each add to what the others have stored', async () => {
+test('each of several concurrent writers adds to what the other writers have stored', async () => {
   const add = () => updateObject(store, KEY, added);
 
   expect(await Promise.all([add(), add(), add()])).toEqual([true, true, true]);

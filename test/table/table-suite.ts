@@ -160,7 +160,7 @@ function describeConditions(test: TableTest): void {
     expect(await table.get(key)).toEqual({ row: { a: 1 }, token: 't1' });
   });
 
-  test('exactly one of several writers racing for a row is stored, and the others see it', async ({
+  test('exactly one of several writers racing for a row is stored, and the other writers see its row', async ({
     table,
   }) => {
     await table.put(key, { by: 'none' }, { expected: null, token: 't0' });

@@ -13,7 +13,7 @@ function tokens() {
   };
 }
 
-test('concurrent writers each add to what the others have stored', async () => {
+test('each of several concurrent writers adds to what the other writers have stored', async () => {
   const table = createMemoryTable();
   const newToken = tokens();
   const add = () =>

@@ -22,7 +22,7 @@ const write = (options: { readonly sourceFile?: string } = {}) =>
     { isGzipped: false, ...options },
   );
 
-test('a new file may be read by those who could read its source, and by no others', async () => {
+test('a new file may be read by the users who could read its source, and by no other users', async () => {
   await write({ sourceFile: at('rows.csv') });
 
   expect(await modeOf('scored.csv')).toBe('600');

@@ -202,7 +202,7 @@ describe('a service of AWS over TLS', () => {
     expect(remedyFor(refused, environment)).toContain('set NODE_EXTRA_CA_CERTS to a file');
   });
 
-  test('is also trusted through the authority in NODE_EXTRA_CA_CERTS if a settings file sets it, too late for Node to read it', async () => {
+  test('is also trusted through the authority in NODE_EXTRA_CA_CERTS if a settings file sets that variable, too late for Node to read it', async () => {
     await using server = await startSecrets();
     const AWS_ENDPOINT_URL = `https://localhost:${server.port}`;
 

@@ -104,7 +104,7 @@ function describeMessages(open: () => Promise<QueuesUnderTest>): void {
     expect(JSON.parse(message?.body ?? '')).toEqual({ text });
   });
 
-  test('the largest messages are accepted, and one that is too large does not block others', async () => {
+  test('the largest messages are accepted, and a message that is too large does not block the other messages', async () => {
     await using queues = await open();
     const largest = 'x'.repeat(MAX_MESSAGE_BYTES);
 

@@ -25,7 +25,7 @@ test('erasing a batch whose staged chunks have expired also erases the cached re
   expect(await forgetBatch('b1', one.storage)).toMatchObject({ cacheRows: 2, stagedChunks: 0, parts: 1 });
 });
 
-test('a batch with chunks that have not ended is refused, and nothing of it is erased', async () => {
+test('a batch with chunks that have not ended is not erased, not even in part', async () => {
   const one = world();
   await splitBatch(batchOf(ROWS), one.split);
   const stored = keysOf(one, '');

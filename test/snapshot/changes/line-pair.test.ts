@@ -59,7 +59,7 @@ const pairOfLines = fc.oneof(
 const replaceLast = (text: string, now: string, other: string): string =>
   `${text.slice(0, -1)},"x":${now},${other.slice(1).trimStart().replace('"id":1', '"size":1')}`;
 
-test('for any two lines, the differing fields are those of the parsed records', () => {
+test('for any two lines, the fields that differ are the fields that differ in the parsed records', () => {
   fc.assert(
     fc.property(pairOfLines, ([before, after]) => {
       const [old, now] = [parseExact(before) as object, parseExact(after) as object];

@@ -69,7 +69,7 @@ describe('the pieces of a batch', () => {
 });
 
 describe('the fields of a batch', () => {
-  test('are those of all records, and empty if no record is taken', () => {
+  test('are the fields of all its records, and empty if it has no record', () => {
     expect(batchOf('[{"id":1},{"id":2,"x":null}]', { order: Uint32Array.of(0) }).fields).toEqual({
       id: ['number'],
       x: ['null'],

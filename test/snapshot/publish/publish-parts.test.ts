@@ -31,7 +31,7 @@ test('publishing copies the parts in order, under names in the run’s folder', 
     expect(options.store.objects.get(key)).toEqual(options.store.objects.get(options.parts[at]?.key ?? ''));
 });
 
-test('a resumed publication copies a part again that is missing or cut short, and no other', async () => {
+test('a resumed publication copies only the parts again that are missing or cut short', async () => {
   const options = await fiveParts();
   const once = (await publishParts(options)) ?? [];
   const [, , third, , fifth] = once.map(({ key }) => key);

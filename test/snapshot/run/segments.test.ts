@@ -49,7 +49,7 @@ async function storedIds({ checkpoint }: Saved): Promise<string[]> {
 const PLAN = [1, 2, 'begins', 3, 4, 'restarts', 5, 'restarts', 6, 7, 'begins', 8, 'restarts', 9] as const;
 const TAKEN = ['1', '2', '6', '7', '9'];
 
-test('a segment that restarts drops its own records and no others, whether or not they are in parts', async () => {
+test('a segment that restarts drops its own records, and none of another segment, whether or not they are in parts', async () => {
   const inOnePart = await slice(await begin(), plannedScan(PLAN));
   const inPartsOfOne = await slice(await begin(), plannedScan(PLAN), { partBytes: 0 });
 
@@ -115,7 +115,7 @@ test('a run that is killed after any step is resumed without a trace', async () 
   }
 });
 
-test('the keys of the current segment are read back, and no others', async () => {
+test('the keys of the current segment are read back, and none of another segment', async () => {
   const received: string[][] = [];
   const reading: Scan<unknown> = async function* read(start) {
     const steps = plannedScan(PLAN)(start);

@@ -94,7 +94,7 @@ test('a run equals the records of a platform that fails one request in five and 
   expect(await linesOf(publication)).toEqual([...sandbox.calculations()]);
 });
 
-test('a run contains every record that existed throughout, while others are deleted, added and changed', async () => {
+test('a run contains every record that existed throughout, even if other records are deleted, added and changed meanwhile', async () => {
   await using sandbox = await startPlatform({ calculations: 600, churn: 200, latencyMs: 5 });
   const from = Date.now();
 

@@ -59,7 +59,7 @@ test('ids with a 404 or 403 response are missing, in the order of the ids', asyn
 });
 
 test.each([400, 409, 410, 422, 423, 451, 499, 500, 503])(
-  'an id with a lasting %i is missing while others get a response',
+  'an id with a lasting %i is missing if other ids get a response',
   async (status) => {
     const requested: string[] = [];
     const read = async (id: string) => {

@@ -95,7 +95,7 @@ test('a doubtful read is repeated from the beginning, at most twice, with what t
   ]);
 });
 
-test('a doubtful read that found nothing drops nothing: the records before it belong to others', async () => {
+test('a doubtful read that found nothing drops nothing: the records before it belong to other reads', async () => {
   const reads = scripted([[], [3]], { judge: ({ records }) => (records > 0 ? ended : again(null)) });
 
   const { steps } = await run(reads);

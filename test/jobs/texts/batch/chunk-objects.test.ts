@@ -72,7 +72,7 @@ describe('an open chunk', () => {
       expect((await readOpenChunk(chunk, part, store)).texts).toHaveLength(3);
   });
 
-  test('that was reopened has only its texts without a score left to score, and keeps the scores of the others', async () => {
+  test('that was reopened scores only its texts without a score, and keeps the scores of its other texts', async () => {
     const store = await storeWithChunk();
     const scored = { line: 1, textHash: 'hash 1', sentiment: 'POSITIVE' };
     const rows = [

@@ -69,7 +69,7 @@ test.each<[Fault, number]>([
   },
 );
 
-test('a text whose response is always lost does not stop the others, and fails alone when its job fails', async () => {
+test('a text whose response is always lost does not stop the other texts, and fails alone when its job fails', async () => {
   const platform = ofOneText('lost');
   const one = await splitWorld(hundred, platform);
 
@@ -80,7 +80,7 @@ test('a text whose response is always lost does not stop the others, and fails a
   expect(partLines(one.store)[50]).toMatchObject({ line: 51, error: 'the job failed' });
 });
 
-test('a stop lets the calls in flight finish, begins no other, and what was paid is used later', async () => {
+test('after a stop, the calls in flight finish, no other call begins, and what was paid for is used later', async () => {
   const platform = faultyPlatform(NO_FAULTS);
   const one = await splitWorld(hundred, platform);
   const stop = new AbortController();
@@ -101,7 +101,7 @@ test('a stop lets the calls in flight finish, begins no other, and what was paid
   expect(summaryOf(one.store)).toMatchObject({ calls: atStop, scored: atStop, failed: 100 - atStop });
 });
 
-test('a chunk that is scored again pays only for texts without a score, even if the cache has forgotten the others', async () => {
+test('a chunk that is scored again pays only for texts without a score, even if the cache has lost the scores', async () => {
   const platform = faultyPlatform({
     ...NO_FAULTS,
     ofText: new Map<string, Fault>([

@@ -40,7 +40,7 @@ test('a text whose calls never left stops the file, since the text is not the ca
   expect(one.slept).toEqual(PAUSES);
 });
 
-test('after a chunk has failed no other chunk starts, and running ones end', async () => {
+test('after a chunk has failed, no other chunk starts, and running chunks end', async () => {
   const rows = Array.from({ length: 300 }, (_, at) => row(at + 1, `${at < 100 ? 'bad' : 'good'} ${at}`));
   const refused = { kind: 'status', status: 401 } as const;
   const script = Object.fromEntries(

@@ -39,7 +39,7 @@ test('lines whose cells are all empty are not rows, and are counted', async () =
   expect(await found(text, { id: 'id' })).toMatchObject({ rows: 3, blank: 4 });
 });
 
-test('repeated ids are reported with both lines, even those of bad rows', async () => {
+test('repeated ids are reported with both lines, even if one is a bad row', async () => {
   const text = 'id,text\n7,one\n8,two\n7,three\n007,four\n8,\n7,five\n';
 
   expect(await found(text, { id: 'id' })).toMatchObject({

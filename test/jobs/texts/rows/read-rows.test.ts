@@ -229,7 +229,7 @@ describe('an unusable header', () => {
   });
 });
 
-describe('a bad row does not stop the others:', () => {
+describe('a bad row does not stop the rows after it:', () => {
   test.each<[string, string, string, object?]>([
     ['too few fields', '1', 'text: expected text, got an empty value', { ...withId, ...empty }],
     ['too many fields', '1,one,two', 'expected 2 fields, got 3', withId],

@@ -37,7 +37,7 @@ test.each<[string, readonly PlatformFailure[], boolean]>([
 );
 
 test.each(['recordSucceeded', 'recordScored'] as const)(
-  'once one text with these settings was scored (%s), only a hundred refusals stop the others; after that, ten more do',
+  'once one text with these settings was scored (%s), a hundred refusals in a row stop the other texts; after that, ten do',
   (event) => {
     const failures = createFailures();
     failures[event]();

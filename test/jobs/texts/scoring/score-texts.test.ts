@@ -339,7 +339,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     );
   });
 
-  test('if two workers score the same texts, the slower one continues with others', async () => {
+  test('if two workers score the same texts, the slower worker continues with other texts', async () => {
     const memory = buildTable();
     let overtaken = 0;
     const put: Table['put'] = async (...row) => {

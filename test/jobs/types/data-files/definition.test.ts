@@ -45,7 +45,7 @@ type Asked = {
 /** Ids for which the platform responds with a different file. */
 const OTHERS: Readonly<Record<string, number>> = { 91: 1, 92: 2, 93: 3 };
 
-test('files that do not exist or may not be read are reported as missing; the others are unchanged', async () => {
+test('files that do not exist or may not be read are reported as missing; the other files are returned unchanged', async () => {
   const outcome = await read({ 1: 200, 2: 404, 3: 403 });
 
   expect(outcome).toEqual({

@@ -92,7 +92,7 @@ describe('a missing required field', () => {
     ]);
   });
 
-  test('is refused together with all others, and with the other faults of the message', () => {
+  test('is refused together with all other missing fields, and with the other faults of the message', () => {
     const parsed = parse({
       rule: 'uploads',
       functionName: '',

@@ -52,7 +52,7 @@ describe('a list of formulas', () => {
     });
   });
 
-  test('with faulty and empty rows names the former, counts the latter, and yields all others', async () => {
+  test('with faulty and empty rows names the faulty rows, counts the empty rows, and yields all other rows', async () => {
     const list = await read(
       '[{"id":7,"expression":"`a`"},{"id":"x","expression":"`b`"},{"expression":"`c`"},{"id":9},5,{"id":10,"expression":null},{"id":11,"expression":" "}]',
     );

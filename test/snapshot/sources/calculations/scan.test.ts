@@ -63,7 +63,7 @@ test('a platform that sorts by id gets no more requests once the caller stops', 
   expect(signals.map((signal) => signal?.aborted)).toEqual([undefined, true, true, true]);
 });
 
-test('rows without an id are named as missing, each once, and the others are taken', async () => {
+test('rows without an id are named as missing, each once, and all other rows are taken', async () => {
   const margin = { name: 'Margin' };
   const all = [...rows(1, 2), margin, ...rows(3, 4), margin, ...rows(5, 6), {}, ...rows(7, 8)];
   const call = respondingCall(({ body }) =>

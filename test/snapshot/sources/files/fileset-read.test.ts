@@ -81,7 +81,7 @@ const digestOf = (ids: string) =>
 
 const rankOf = (id: string, createdMs = CREATED_MS) => ({ createdMs, key: `${FILESET}/${id}` });
 
-test('the files of all pages are read; those of the last page are in the result', async () => {
+test('the files of all pages are read; the files of the last page are in the result', async () => {
   const { yielded, result } = await read([page('ba', 'k', 5), page('', 'l'), page('cd', null, 6)]);
 
   expect(yielded).toEqual([
@@ -166,7 +166,7 @@ describe('the platform counts as sorting by creation', () => {
     expect(await sorted('ba', newest)).toBe(false);
   });
 
-  test('so its list ends at the newest file that existed at the start, though others follow', async () => {
+  test('so its list ends at the newest file that existed at the start, even though newer files follow', async () => {
     const ids = 'abcdefghijklmnop';
     const pages = [page(ids.slice(0, 8), 'k'), page(ids.slice(8, 14), 'l'), page(ids.slice(14), 'm')];
 
@@ -229,7 +229,7 @@ describe('the platform counts as sorting by creation', () => {
     ]);
   });
 
-  test('and a FileSet that is refused does not change the requests for others', async () => {
+  test('and a FileSet that is refused does not change the requests for other FileSets', async () => {
     const sorted: boolean[] = [];
     const call = respondingCall(({ path, body }) => {
       if (path?.['filesetId'] !== FILESET) throw statusError(400);

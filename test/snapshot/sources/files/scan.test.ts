@@ -106,7 +106,7 @@ test('totals are those of the first and the last page of each FileSet, and unkno
   expect((await scanned(unknown.scan)).outcome.totals).toEqual({ start: null, end: null });
 });
 
-test('a FileSet that does not exist, or that the token may not read, is missing and does not fail the others', async () => {
+test('a FileSet that does not exist, or that the token may not read, is missing, and does not make other FileSets fail', async () => {
   await using sandbox = await startPlatform({ ...small, fileSets: 2, filesPerSet: 20, forbidden: [OTHER] });
   const [first = '', second = ''] = sandbox.ids().fileSets;
   const filesetIds = [OTHER, first, UNKNOWN, second];
@@ -143,7 +143,7 @@ describe('a FileSet', () => {
   }
 
   test.each([400, 403, 404, 409, 410, 500, 503])(
-    'with a %i after half of its pages is missing, without a record, and fails no other',
+    'with a %i after half of its pages is missing, without a record, and does not make other FileSets fail',
     async (status) => {
       const scan = scanWith(() => {
         throw statusError(status);
@@ -178,7 +178,7 @@ describe('a FileSet', () => {
     expect(outcome.missing).toEqual([]);
   });
 
-  test('that fails while all others fail, too, stops the scan', async () => {
+  test('that fails when all other FileSets fail too stops the scan', async () => {
     let isDown = false;
     const call = respondingCall(() => {
       if (isDown) throw statusError(503);
@@ -277,7 +277,7 @@ test('each FileSet begins a segment with its first file, only once, and restarts
   ]);
 });
 
-test('the claimed consistency is the weakest of all FileSets, and the totals are unknown if those of one are', async () => {
+test('the claimed consistency is the weakest of all FileSets, and the totals are unknown if the totals of one FileSet are', async () => {
   const single = page(['a'], null, 1);
   const twice = [page(['a'], 'k'), page(['b']), page(['a'], 'k'), page(['b'])];
   const twisted = [page(['a'], 'k'), page(['a', 'b'], 'l')];
