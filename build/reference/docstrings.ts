@@ -3,15 +3,11 @@ import { readFileSync } from 'node:fs';
 /** A docstring, and the declaration below it. */
 export type Documented = { readonly doc: string; readonly signature: string };
 
-/** Matches references to sections of the platform's contract, which the pages' readers do not have. */
-const SECTION = /\s*\(contract [\d.]+\)/g;
-
 const joined = (comment: string) =>
   comment
     .replaceAll(/^\s*(?:\/\*\*|\*\/|\*) ?|\s*\*\/$/gm, '')
     .split(/\s*\n\s*/)
     .join(' ')
-    .replaceAll(SECTION, '')
     .trim();
 
 /** The docstring of an exported constant or type of a file. Throws if it has none. */
