@@ -28,3 +28,28 @@ test('ids that are too many for a manifest are computed from the records and the
 test('ids are not computed if some of them left neither a record nor a missing id', async () => {
   await expect(repeatedRequest([])).rejects.toThrow('its records do not contain all of them');
 });
+
+test('if nothing was published, the sources that need no options are taken', async () => {
+  const places = await placesToTake(createMemoryStore());
+
+  expect(await Promise.all(places.map(({ request }) => request()))).toEqual([
+    { source: 'calculations' },
+    { source: 'cards', drill: true },
+  ]);
+});
+
+test('a snapshot that was narrowed under a name of its own is taken again under that name', async () => {
+  const store = createMemoryStore();
+  const selection = { name: 'Revenue' };
+  await publishLines(store, {
+    place: 'calculations.mine',
+    run: monday,
+    lines: ['{"id":1}'],
+    manifest: { selection },
+  });
+
+  const [place] = await placesToTake(store);
+
+  expect(place?.place).toBe('calculations.mine');
+  expect(await place?.request()).toEqual({ source: 'calculations', name: 'Revenue', as: 'mine' });
+});

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Manifest } from '../../../lib/snapshot/manifest.ts';
 import {
   type Gates,
+  isSamePlatform,
   isSuperseded,
   minShareOf,
   readGates,
@@ -203,4 +204,15 @@ describe('SYNC_GATES', () => {
       ),
     ]);
   });
+});
+
+test.each([
+  ['acme.example.com', 'acme.example.com', true],
+  ['acme.example.com', 'globex.example.com', false],
+  ['localhost:8080', '127.0.0.1:9090', true],
+  ['[::1]:8080', 'localhost', true],
+  ['localhost', 'acme.example.com', false],
+  ['acme.example.com', '127.0.0.1', false],
+])('%s and %s are the same platform: %s', (one, other, isSame) => {
+  expect(isSamePlatform(one, other)).toBe(isSame);
 });
