@@ -30,6 +30,13 @@ export type ScanStep<Position> = {
 export const totalsSchema = z.object({ start: z.nullable(z.number()), end: z.nullable(z.number()) });
 
 /**
+ * Whether fewer rows were read than the platform reported both at the start and at the end, so a response was not
+ * current. False if one of the totals is unknown.
+ */
+export const isShort = (rows: number, { start, end }: z.infer<typeof totalsSchema>): boolean =>
+  rows < Math.min(start ?? 0, end ?? 0);
+
+/**
  * How certain it is that a run is complete. `proved`: it certainly has every record that existed throughout the scan,
  * exactly once. `best-effort`: that is not certain.
  */

@@ -102,6 +102,20 @@ describe('pages of files', () => {
     ]);
   });
 
+  test('end at a page without a list, even one with a total', async () => {
+    const empty = { next: null, offset: 1, limit: 100 };
+    const { platform } = fakeCall([
+      ok(files('b', file())),
+      ok({ pageContext: { ...empty, total: 1 } }),
+      ok({ pageContext: empty }),
+    ]);
+
+    const pages = await Array.fromAsync(platform.files.pages(fileset));
+    const none = await Array.fromAsync(platform.files.pages(fileset));
+
+    expect([pages.length, none.length]).toEqual([1, 0]);
+  });
+
   test('end at a cursor that was followed before', async () => {
     const { platform, sent } = fakeCall([
       ok(files('b', file())),

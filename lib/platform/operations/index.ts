@@ -26,7 +26,7 @@ export { expandNames, getDataFile } from './get-data-file.ts';
 export { listCards } from './list-cards.ts';
 export { endOfExecution, type FunctionCall, linesIn, runFunction } from './run-function.ts';
 export { type CalculationSearch, searchCalculations } from './search-calculations.ts';
-export { type FileSearch, pageContextOf, searchFiles } from './search-files.ts';
+export { type FileSearch, hasNoFiles, pageContextOf, searchFiles } from './search-files.ts';
 export { isInvalidFormula, updateFormula } from './update-formula.ts';
 
 /** The seven operations of the platform's API that are used here. */

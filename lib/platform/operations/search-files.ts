@@ -69,6 +69,20 @@ const filesResponse = z.looseObject({
   ),
 });
 
+/**
+ * Whether a response has no list because there are no files (see `isNothing`). `next`: the cursor that was sent, if any;
+ * after it the list may be empty, whatever the total.
+ */
+export const hasNoFiles = (
+  { pageContext, ...answer }: Readonly<Record<string, unknown>>,
+  next: string | null | undefined,
+): boolean => {
+  const context = Object(pageContext ?? {});
+  const before = next ? Number.POSITIVE_INFINITY : 0;
+  // The context itself is not the list under another name, but one of its members might be.
+  return isNothing({ ...answer, ...context }, { list: fileRows.member, total: context.total, before });
+};
+
 /** A search of files: the directory, filters, dates and the order. A page has `limit` rows, from 1 to 5000. */
 export type FileSearch = Omit<z.input<typeof query>, 'next'> & z.input<typeof body>;
 
@@ -83,15 +97,10 @@ export const searchFiles = {
     z.pipe(
       nullAsEmpty,
       filesResponse.check(
-        z.refine(
-          (answer) =>
-            answer.files ||
-            isNothing(answer, {
-              list: fileRows.member,
-              total: next ? null : Object(answer.pageContext ?? {}).total,
-            }),
-          { path: ['files'], error: 'a list, since the response has a total' },
-        ),
+        z.refine((answer) => answer.files || hasNoFiles(answer, next), {
+          path: ['files'],
+          error: 'a list, since the response has a total',
+        }),
       ),
     ),
   records: fileRows,

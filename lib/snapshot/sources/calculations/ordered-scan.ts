@@ -1,5 +1,5 @@
 import { compareIds } from '../../../platform/index.ts';
-import { type ScanStart, type ScanStep, verifiedIf } from '../../scan.ts';
+import { isShort, type ScanStart, type ScanStep, verifiedIf } from '../../scan.ts';
 import {
   type CalculationRead,
   countPage,
@@ -96,7 +96,7 @@ export async function* orderedScan(
         position = { ...countPage(position, 0), stepBack: Math.max(1, position.stepBack * 2) };
         continue;
       }
-      if (offset === 0) refuseEmpty(rows, field);
+      refuseEmpty(rows, field);
       const fresh = freshRows(position, rows);
       position = withPage(position, rows, { fresh, offset });
       const { end } = position.totals;
@@ -147,7 +147,7 @@ function refuseEmpty({ page: { received, total } }: Rows, field: Progress['field
  * the platform reported more, both at the start and now, a response was not current; then the latest rows decide.
  */
 function hasAllFromStart({ field, top, last, totals }: Progress, read: number): boolean {
-  if (top === null || last === null || read < Math.min(totals.start ?? 0, totals.end ?? 0)) return false;
+  if (top === null || last === null || isShort(read, totals)) return false;
   const order = compare(last.value, top);
   return order > 0 || (order === 0 && field === 'id');
 }

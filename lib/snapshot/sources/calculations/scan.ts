@@ -1,6 +1,13 @@
 import * as z from 'zod/mini';
 import { emptyBatch } from '../../page/record-fields.ts';
-import { type Scan, type ScanOutcome, type ScanStart, type ScanStep, UNVERIFIED } from '../../scan.ts';
+import {
+  isShort,
+  type Scan,
+  type ScanOutcome,
+  type ScanStart,
+  type ScanStep,
+  UNVERIFIED,
+} from '../../scan.ts';
 import { isBadRequest, isServerError } from '../fan-out.ts';
 import {
   type Judgement,
@@ -45,18 +52,14 @@ export const calculationPosition: z.ZodMiniType<RereadPosition<Progress, null>> 
 export const calculationScan = (options: CalculationScanOptions): Scan<RereadPosition<Progress, null>> =>
   rereading({ read: readOnce(options), judge });
 
-/**
- * Judges a read. The order proves a read complete only if responses are current. If both totals exceed the number of
- * rows read, a response was not current.
- */
+/** Judges a read. The order proves a read complete only if responses are current. */
 function judge({
   result: { unnamed, ...result },
   records,
   isLast,
 }: ReadEnd<CalculationRead, null>): Judgement<ScanOutcome, null> {
-  const { start, end } = result.totals;
-  const isShort = start !== null && end !== null && records + unnamed < Math.min(start, end);
-  if (result.consistency !== 'proved' || !isShort) return { kind: 'ended', outcome: result };
+  if (result.consistency !== 'proved' || !isShort(records + unnamed, result.totals))
+    return { kind: 'ended', outcome: result };
   return isLast ? { kind: 'ended', outcome: { ...result, ...UNVERIFIED } } : { kind: 'again', memo: null };
 }
 

@@ -3,18 +3,19 @@ import { createSeenTexts } from '../../../base/json/index.ts';
 import { type Call, type OnOdd, PlatformError, type ReadAnswer, timeMs } from '../../../platform/index.ts';
 import {
   type FileSearch,
-  isNothing,
+  hasNoFiles,
   pageContextOf,
   searchFiles,
 } from '../../../platform/operations/index.ts';
 import { HASH_SPACE, keyHash } from '../../changes/key-hash.ts';
 import { foundBatch } from '../../page/found-batch.ts';
-import { emptyBatch, type RecordBatch } from '../../page/record-fields.ts';
+import type { RecordBatch } from '../../page/record-fields.ts';
 import { type FoundRecords, findOddMembers, refuseKeyless, wantedFields } from '../../page/record-finder.ts';
-import { scanObject } from '../../page/scan-response.ts';
+import { emptyRecords, scanObject } from '../../page/scan-response.ts';
 import { scalarAt, stringAt } from '../../page/value-at.ts';
 import {
   type Completeness,
+  isShort,
   type ScanStart,
   type ScanStep,
   totalsSchema,
@@ -140,7 +141,7 @@ export async function* readFileset(
 function hasNewest({ isAscending, order, last, totals, unnamed }: FilesetPosition, files: number): boolean {
   if (!isAscending || last === null || !order?.isSorted || isAfter(order.newest ?? last, last)) return false;
   // If there are fewer files than reported, a response was not current, so the list is read to its end.
-  return files + unnamed >= Math.min(totals.start ?? 0, totals.end ?? 0);
+  return !isShort(files + unnamed, totals);
 }
 
 const isRunaway = ({ totals: { start } }: FilesetPosition, files: number): boolean =>
@@ -268,9 +269,7 @@ function claimOf(result: FilesetResult, memo: number | null): Completeness {
 }
 
 function isDoubtful({ files, unnamed, repeats, isEndShown, totals }: FilesetResult): boolean {
-  const { start, end } = totals;
-  const isShort = start !== null && end !== null && files + unnamed < Math.min(start, end);
-  return !isEndShown || repeats > 0 || isShort;
+  return !isEndShown || repeats > 0 || isShort(files + unnamed, totals);
 }
 
 /** One page of a FileSet's files, with a row for each file. */
@@ -321,7 +320,7 @@ export function filePageReader(call: Call, search: FileSearch): ReadFilePage {
   let accepted = 0;
   const readAs = async (request: Parameters<ReadFilePage>[0], variant: number): Promise<ScannedFilePage> => {
     const { filesetId, next, newest, signal } = request;
-    const { isSorted = false, isLimited = false } = VARIANTS[variant] ?? {};
+    const { isSorted, isLimited } = VARIANTS[variant] ?? VARIANTS[0];
     const page = { limit: newest ?? (isLimited ? limit : undefined), next: next ?? undefined };
     const order = newest === undefined ? 'ASC' : 'DESC';
     const fieldSort = ['created', 'id'].map((field) => ({ field, order }));
@@ -355,36 +354,30 @@ function filesIn(
   },
 ): ScannedFilePage {
   const { filesetId, next, onOdd } = options;
-  const { isObject, found, member, members } = scanObject(bytes, searchFiles.records.member, wanted);
+  const { isObject, member, members, ...scanned } = scanObject(bytes, searchFiles.records.member, wanted);
   const pageContext = member('pageContext');
   const context = pageContextOf(pageContext);
-  // After a cursor the list may be empty even if the total is not 0.
-  const asked = { list: searchFiles.records.member, total: next === null ? context.total : null };
-  const isPage = found !== undefined || isNothing(members(), asked);
+  const isPage = scanned.found !== undefined || hasNoFiles(members(), next);
   if (!isObject || !isPage) throw new Error('files: expected an array');
-  if (found !== undefined) {
-    refuseKeyless(found, 'file');
-    onOdd?.(findOddMembers(found, searchFiles.records));
-  }
+  const found = scanned.found ?? emptyRecords(wanted);
+  refuseKeyless(found, 'file');
+  onOdd?.(findOddMembers(found, searchFiles.records));
   const showsEnd = context.total !== null || Object(pageContext ?? {}).next !== undefined;
   return { ...rowsOf(found, filesetId), ...context, showsEnd };
 }
 
-function rowsOf(found: FoundRecords | undefined, filesetId: string) {
-  const [ids, created, paths] = found?.index.values ?? [];
-  const scalarOf = (positions: ArrayLike<number> | undefined, row: number) =>
-    found === undefined ? undefined : scalarAt(found.json, positions?.[row] ?? 0);
+function rowsOf(found: FoundRecords, filesetId: string) {
+  const { json, index, records, keyless } = found;
+  const [ids, created, paths] = index.values;
   const first = { name: '_filesetId', text: filesetId };
-  const keyOf = (row: number) =>
-    found === undefined ? '' : `${filesetId}/${stringAt(found.json, ids?.[row] ?? 0)}`;
+  const keyOf = (row: number) => `${filesetId}/${stringAt(json, ids?.[row] ?? 0)}`;
   return {
-    files: found?.records ?? 0,
-    unnamed: found?.keyless.length ?? 0,
+    files: records,
+    unnamed: keyless.length,
     keyOf,
-    pathOf: (row: number) => String(scalarOf(paths, row) ?? ''),
-    createdMs: (row: number) => timeMs(scalarOf(created, row)),
-    batchOf: (order: Uint32Array): RecordBatch =>
-      found === undefined ? emptyBatch : foundBatch(found, { keyOf, order, first }),
+    pathOf: (row: number) => String(scalarAt(json, paths?.[row] ?? 0) ?? ''),
+    createdMs: (row: number) => timeMs(scalarAt(json, created?.[row] ?? 0)),
+    batchOf: (order: Uint32Array) => foundBatch(found, { keyOf, order, first }),
   };
 }
 

@@ -66,8 +66,12 @@ const readers: Readonly<Record<FoundIn, (value: unknown) => Expected | undefined
     if (isThere(value) && !(value instanceof Map)) return undefined;
     const [files, context] = [memberOf(value, 'files'), memberOf(value, 'pageContext')];
     const [next, total] = [memberOf(context, 'next'), totalIn(memberOf(context, 'total'))];
+    const others = new Map([...entriesOf(value), ...entriesOf(context)]);
+    others.delete('pageContext');
     const isEmpty =
-      !isThere(files) && !isError(value) && (total === null ? !mayHoldList(value) : total === 0);
+      !isThere(others.get('files')) &&
+      !isError(others) &&
+      (total === null ? !mayHoldList(others) : total === 0);
     if (!Array.isArray(files) && !isEmpty) return undefined;
     const list: readonly unknown[] = Array.isArray(files) ? files : [];
     const idOf = (file: unknown) => textIn(memberOf(file, 'id')) ?? '';
@@ -107,6 +111,8 @@ function isError(value: unknown): boolean {
     ['status', 'statusCode', 'code'].some((name) => isCode(memberOf(value, name)))
   );
 }
+
+const entriesOf = (value: unknown): Iterable<[string, unknown]> => (value instanceof Map ? value : []);
 
 /** Whether a member may be the list under another name: a non-empty list or object. */
 const mayHoldList = (value: unknown): boolean =>

@@ -62,21 +62,28 @@ describe('the files of a page', () => {
     expect(batch.fields).toEqual({ _filesetId: ['string'], id: ['string'], x: ['number'] });
   });
 
-  test.each(['{"pageContext":{}}', '{"files":null,"pageContext":{}}', '{"files":[],"pageContext":7}'])(
-    'may be missing: %s',
-    async (text) => {
-      const page = await readPage(text);
+  test.each([
+    '{"pageContext":{}}',
+    '{"pageContext":{"offset":0,"limit":3}}',
+    '{"files":null,"pageContext":{}}',
+    '{"files":[],"pageContext":7}',
+  ])('may be missing: %s', async (text) => {
+    const page = await readPage(text);
 
-      expect(page).toMatchObject({ files: 0, next: null, total: null });
-      expect(page.batchOf(Uint32Array.of()).records).toBe(0);
-    },
-  );
-
-  test('have no key and no time on a page without files', async () => {
-    const page = await readPage('{"pageContext":{}}');
-
-    expect([page.keyOf(0), page.createdMs(0)]).toEqual(['', NaN]);
+    expect(page).toMatchObject({ files: 0, next: null, total: null });
+    expect(page.batchOf(Uint32Array.of()).records).toBe(0);
   });
+});
+
+test.each([
+  ['{"next":null,"total":9}', 9],
+  ['{"next":null,"offset":9,"limit":3}', null],
+])('a page without a list after a cursor, with the context %s, is empty', async (context, total) => {
+  const call = respondingCall(() => `{"pageContext":${context}}`);
+
+  const page = await filePageReader(call, {})({ filesetId: FILESET, next: 'k' });
+
+  expect(page).toMatchObject({ files: 0, next: null, total });
 });
 
 test.each([
@@ -95,6 +102,8 @@ test.each([
 test.each([
   ['{"message":"hello"}', 'files: expected an array'],
   ['{"files":null,"pageContext":{"total":1}}', 'files: expected an array'],
+  ['{"pageContext":{},"items":[{"id":"a"}]}', 'files: expected an array'],
+  ['{"pageContext":{"items":[{"id":"a"}]}}', 'files: expected an array'],
   ['{"pageContext":{"total":"1"}}', 'files: expected an array'],
   ['{"files":{},"pageContext":{}}', 'files: expected an array'],
   ['[]', 'files: expected an array'],
