@@ -1,13 +1,16 @@
 import { parseJson } from '../../lib/base/json/json.ts';
-import type { Call } from '../../lib/platform/call.ts';
+import type { Call, OnOdd } from '../../lib/platform/call.ts';
 import type { EndpointInput } from '../../lib/platform/endpoint.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 
 /** Returns the text of the response to a raw call. */
 export type Respond = (input: EndpointInput, signal?: AbortSignal) => string | Promise<string>;
 
-/** A call without a network: `respond` responds to raw calls and reads. Any other call fails the test. */
-export function respondingCall(respond: Respond): Call {
+/**
+ * A call without a network: `respond` responds to raw calls and reads. Any other call fails the test. `onOdd` receives
+ * the odd members that reads report.
+ */
+export function respondingCall(respond: Respond, onOdd?: OnOdd): Call {
   const raw: Call['raw'] = async (_endpoint, input, options) => {
     const text = await respond(input, options?.signal);
     return { text, json: parseJson(text) };
@@ -15,7 +18,7 @@ export function respondingCall(respond: Respond): Call {
   const read: Call['read'] = async (endpoint, input, make, options) => {
     const body = Buffer.from(await respond(input, options?.signal));
     try {
-      return make(body);
+      return make(body, onOdd);
     } catch (error) {
       if (error instanceof SyntaxError || !(error instanceof Error)) throw error;
       const about = endpoint.about(endpoint.input.parse(input));

@@ -216,8 +216,7 @@ function addKey({ json, wanted, index }: FoundRecords, record: number): boolean 
   const { values, numbers, digits } = index;
   const position = values[0]?.[record] ?? NONE;
   if (wanted.keyIs === 'text') return position !== NONE && isFilledText(json, position);
-  const key =
-    (position === NONE ? undefined : integerAt(json, position)) ?? otherKey(json, wanted, values, record);
+  const key = integerAt(json, position) ?? otherKey(json, wanted, values, record);
   if (key === undefined) return false;
   numbers[record] = typeof key === 'number' ? key : Number.NaN;
   if (typeof key !== 'number') digits.set(record, key);
@@ -241,11 +240,9 @@ function otherKey(
 export const isRecord = ({ json, index }: FoundRecords, record: number): boolean =>
   json.bytes[index.starts[record] ?? 0] === OPEN_OBJECT;
 
-/** Whether a record's key was read from the key's own field, rather than from another field or from the request. */
-export const hasOwnKey = ({ json, index, wanted }: FoundRecords, record: number): boolean => {
-  const position = index.values[0]?.[record] ?? NONE;
-  return position !== NONE && (wanted.keyIs === 'text' || integerAt(json, position) !== undefined);
-};
+/** Whether a record's integer key was read from the key's own field, rather than from another field or the request. */
+export const hasOwnKey = ({ json, index }: FoundRecords, record: number): boolean =>
+  integerAt(json, index.values[0]?.[record] ?? NONE) !== undefined;
 
 /** The members that differ from the platform's contract, as `oddMembers` describes them. */
 export const findOddMembers = (
@@ -257,21 +254,15 @@ export const findOddMembers = (
 };
 
 /**
- * The integer at `start`: a number if it has at most 15 digits, otherwise its digits; undefined if the value is not an
- * integer.
+ * The integer at `start`: a number if it has at most 15 digits, otherwise its digits; undefined if the value is missing
+ * or not an integer.
  */
 function integerAt(json: JsonBytes, start: number): number | Id | undefined {
+  if (start === NONE) return undefined;
   const { bytes } = json;
   const end = skipValue(json, start, 0);
   if (end - start > MAX_KEY_LENGTH) return undefined;
-  let integer = 0;
-  for (let at = start; at < end; at += 1) {
-    const digit = (bytes[at] ?? 0) - ZERO;
-    if (digit < 0 || digit > 9) return numberIfShort(idDigits(parseJson(bytes.toString('utf8', start, end))));
-    integer = integer * 10 + digit;
-  }
-  if (end - start <= EXACT_DIGITS) return integer;
-  return end - start > MAX_ID_DIGITS ? undefined : bytes.toString('latin1', start, end);
+  return numberIfShort(idDigits(parseJson(bytes.toString('utf8', start, end))));
 }
 
 /**
@@ -285,5 +276,3 @@ const EXACT_DIGITS = 15;
 
 /** Maximum bytes of a key: its digits, and possibly a sign, or quotes if it is sent as a string. */
 const MAX_KEY_LENGTH = MAX_ID_DIGITS + 3;
-
-const ZERO = 0x30;

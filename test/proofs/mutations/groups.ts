@@ -25,7 +25,7 @@ export const groups = {
       'lib/snapshot/sources/calculations/!(definition|scan).ts',
     ],
     tests: [
-      'test/snapshot/sources/{rereading,resumable}.test.ts',
+      'test/snapshot/sources/{rereading,resumable,odd-members}.test.ts',
       'test/snapshot/sources/calculations/*.test.ts',
     ],
   },
@@ -36,7 +36,7 @@ export const groups = {
       'lib/snapshot/sources/{cards,files,data-files}/!(definition).ts',
     ],
     tests: [
-      'test/snapshot/sources/{read-ahead,fan-out,resumable}.test.ts',
+      'test/snapshot/sources/{read-ahead,fan-out,resumable,odd-members}.test.ts',
       'test/snapshot/sources/cards/*.test.ts',
       'test/snapshot/sources/data-files/scan.test.ts',
       'test/snapshot/sources/files/*.test.ts',

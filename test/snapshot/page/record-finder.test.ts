@@ -54,6 +54,10 @@ test('a key that is a string must not be empty', () => {
     expect(find(`[{"id":"a"},${element},{"id":"b"}]`, byText)).toMatchObject({ records: 2, keyless: [''] });
 });
 
+test('an element without any field of a key is left out, even if the response is a short one', () => {
+  expect(find('[{"id":1},{},{"id":3}]', byInteger)).toMatchObject({ records: 2, keyless: [''] });
+});
+
 test('an element without a key is left out, and does not affect the next one', () => {
   const wanted = { ...byInteger, label: 'name', others: ['created'] };
 

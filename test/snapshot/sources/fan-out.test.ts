@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readAhead } from '../../../lib/base/async.ts';
 import type { PlatformFailure } from '../../../lib/platform/failure.ts';
 import { PlatformError } from '../../../lib/platform/platform-error.ts';
-import { fanOut } from '../../../lib/snapshot/sources/fan-out.ts';
+import { afterFailure, fanOut } from '../../../lib/snapshot/sources/fan-out.ts';
 import { batchOfLines, recordsIn } from '../batches.ts';
 import { statusError } from '../responding-call.ts';
 import { fromBeginning, resumedEverywhere, scanned } from '../scanned.ts';
@@ -97,6 +97,59 @@ test('an id that failed together with the platform, and succeeds once another on
   expect(outcome.missing).toEqual([]);
 });
 
+test('an id that keeps failing is missing if another id is refused, since the platform responds', async () => {
+  const read = (id: string) => Promise.reject(statusError(id === 'id0' ? 500 : 404));
+
+  const { outcome } = await scanned(fanOutOf({ ids: ids(2), read }));
+
+  expect(outcome.missing).toEqual([
+    { id: 'id0', status: 500 },
+    { id: 'id1', status: 404 },
+  ]);
+});
+
+test('a token that is refused for another id stops the scan', async () => {
+  const read = (id: string) => Promise.reject(statusError(id === 'id0' ? 500 : 401));
+
+  await expect(scanned(fanOutOf({ ids: ids(2), read }))).rejects.toMatchObject({ failure: { status: 401 } });
+});
+
+describe('whether the platform responds at all', () => {
+  const triedFor = async (id: string, lastRead?: string) => {
+    const tried: string[] = [];
+    const read = async (other: string) => {
+      tried.push(other);
+      throw statusError(503);
+    };
+    const error = statusError(500);
+    await expect(afterFailure(error, { id, ids: ids(6), lastRead, read })).rejects.toBe(error);
+    return tried;
+  };
+
+  test('is tried with the next ids, at most three, then with those before', async () => {
+    expect(await triedFor('id0')).toEqual(['id1', 'id2', 'id3']);
+    expect(await triedFor('id1')).toEqual(['id2', 'id3', 'id4']);
+    expect(await triedFor('id4')).toEqual(['id5', 'id1', 'id2']);
+    expect(await triedFor('id5')).toEqual(['id2', 'id3', 'id4']);
+  });
+
+  test('is tried only with the id that was read last, if there is one', async () => {
+    expect(await triedFor('id3', 'id0')).toEqual(['id0']);
+  });
+
+  test('is tried without holding the memory of the response', async () => {
+    const released: string[] = [];
+    const read = async (id: string) => {
+      if (id === 'id1') throw statusError(500);
+      return { ...recordsOf(id), release: () => void released.push(id) };
+    };
+
+    await scanned(fanOutOf({ ids: ids(2), read }));
+
+    expect(released).toEqual(['id0']);
+  });
+});
+
 test('an id is missing after an unexpected or truncated response, or a timeout, but not without a connection', async () => {
   const missingFor = async (failure: PlatformFailure) => {
     const read = async (id: string) => {
@@ -119,6 +172,28 @@ test('an id is missing after an unexpected or truncated response, or a timeout, 
   expect(await missingFor({ ...timeout, phase: 'exchange' })).toEqual([{ id: 'id1', status: 0 }]);
   await expect(missingFor({ ...timeout, phase: 'connect' })).rejects.toThrow('no complete response');
   await expect(missingFor({ kind: 'wait', waitMs: 9, maxWaitMs: 1 })).rejects.toThrow('wait');
+});
+
+test.each([401, 405, 407, 429])(
+  'a lasting %i for one id stops the scan although others are read, since it concerns all ids',
+  async (status) => {
+    const read = async (id: string) => {
+      if (id === 'id1') throw statusError(status);
+      return recordsOf(id);
+    };
+
+    await expect(scanned(fanOutOf({ ids: ids(3), read }))).rejects.toMatchObject({ failure: { status } });
+  },
+);
+
+test('an error that is not from the platform stops the scan', async () => {
+  const fault = new Error('no space left');
+  const read = async (id: string) => {
+    if (id === 'id1') throw fault;
+    return recordsOf(id);
+  };
+
+  await expect(scanned(fanOutOf({ ids: ids(3), read }))).rejects.toBe(fault);
 });
 
 test('if every id is a bad request, its error is thrown, since it says more than a list of ids', async () => {

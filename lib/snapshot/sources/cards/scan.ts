@@ -79,11 +79,8 @@ export function cardsIn(
   });
 }
 
-/** The order of the cards by id, each once; undefined if they were received in that order. */
-function inOrder({ index, records }: FoundRecords): Uint32Array | undefined {
-  let sorted = 1;
-  while (sorted < records && compareKeys(index, sorted - 1, sorted) < 0) sorted += 1;
-  if (sorted >= records) return undefined;
+/** The order of the cards by id, each once. */
+function inOrder({ index, records }: FoundRecords): Uint32Array {
   const order = rowsBetween(0, records);
   // If ids are equal, the card that was received first is taken.
   order.sort((a, b) => compareKeys(index, a, b) || a - b);

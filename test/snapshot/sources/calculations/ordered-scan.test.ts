@@ -119,6 +119,15 @@ describe.each(['id', 'created'] as const)('a scan by %s', (field) => {
     );
   });
 
+  test('ends immediately if the platform lists only its latest rows, and reports some', async () => {
+    const { requested, read } = watched(fixedPages(rows(99, 98), pageOf([], 2)));
+
+    await expect(scanned(scanOf(field, read, 4))).rejects.toThrow(
+      `sorted by ${field}, the platform listed no rows, and reported 2`,
+    );
+    expect(requested).toEqual(['<0', '>0']);
+  });
+
   test('ends after 100,000 pages if each of them brings new rows', async () => {
     let length = 250;
     const endless: ReadPage = async ({ ascending, offset, limit }) => {

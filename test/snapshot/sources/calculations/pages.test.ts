@@ -43,6 +43,17 @@ test('a page without a list, with a record without an id, or with far too many r
   expect(() => pageIn(many, 'id')).toThrow('at most 100000 records');
 });
 
+test('a page without a list is empty if the total is at most the rows before it, and refused otherwise', async () => {
+  const read = calculationPageReader(
+    { call: respondingCall(() => '{"totalHits":20}'), selection: {}, sleep: async () => undefined },
+    'id',
+  );
+  const from = (offset: number) => read({ ascending: true, offset, limit: 10 });
+
+  expect(await from(20)).toMatchObject({ keys: [], received: 0, total: 20 });
+  await expect(from(19)).rejects.toThrow('results: expected an array');
+});
+
 describe('a degraded page', () => {
   test.each([
     [0, [], false],

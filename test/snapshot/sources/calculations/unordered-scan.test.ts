@@ -65,6 +65,26 @@ test('an unordered scan ends after four rounds even if each brings something new
   expect(keys).toEqual(['1', '2', '3', '4']);
 });
 
+test('an unordered scan leaves rows after twice the total at its start to the next run, since the list may grow forever', async () => {
+  const ids = Array.from({ length: 60 }, (_, at) => at + 1);
+
+  const { keys } = await scanned(
+    scanOf(async ({ offset, limit }) => idsPage(ids.slice(offset, offset + limit), 6)),
+  );
+
+  expect(keys).toEqual(ids.slice(0, 15).map(String));
+});
+
+test('an unordered scan reads all rows of a platform that reports a total of 0', async () => {
+  const ids = [1, 2, 3, 4, 5, 6, 7];
+
+  const { keys } = await scanned(
+    scanOf(async ({ offset, limit }) => idsPage(ids.slice(offset, offset + limit), 0)),
+  );
+
+  expect(keys).toEqual(['1', '2', '3', '4', '5', '6', '7']);
+});
+
 test('an unordered scan reports in its outcome that a page stayed degraded', async () => {
   const { readPage } = roundsOf([1, 2, 3]);
   const degraded: ReadPage = async (request) => ({ ...(await readPage(request)), degraded: true });

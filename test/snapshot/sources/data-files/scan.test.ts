@@ -26,6 +26,26 @@ test('a line of a data file is the whole response, byte for byte', async () => {
   ]);
 });
 
+test('a response without an id is taken to be the requested data file, and its line gets the id', async () => {
+  const texts: Record<string, string> = {
+    '7': '{}',
+    '8': '{ }',
+    '9': '{"name":"n"}',
+    '10': '{"dataFileId":null}',
+  };
+  const call = respondingCall(({ path }) => texts[String(path?.['dataFileId'])] ?? '');
+
+  const { keys, lines } = await scanned(dataFilesScan({ call, ids: ['7', '8', '9', '10'] }));
+
+  expect(keys).toEqual(['7', '8', '9', '10']);
+  expect(lines).toEqual([
+    '{"dataFileId":7}',
+    '{ "dataFileId":8}',
+    '{"name":"n","dataFileId":9}',
+    '{"dataFileId":null,"dataFileId":10}',
+  ]);
+});
+
 test('data files that do not exist, or that the token may not read, are missing', async () => {
   await using probe = await startPlatform({ ...small, dataFiles: 5 });
   const [forbidden = ''] = probe.ids().dataFiles;

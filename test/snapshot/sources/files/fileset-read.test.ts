@@ -175,6 +175,19 @@ describe('the platform counts as sorting by creation', () => {
     expect(result).toMatchObject({ files: 14, pages: 2, isSorted: true, isEndShown: true });
   });
 
+  test('and files without an id count, too, when that file is reached', async () => {
+    const ids = 'abcdefghijklmnop';
+    const pages = [
+      page(ids.slice(0, 8), 'k', 15),
+      page(ids.slice(8, 14), 'l', 15).replace('[', '[{"path":"/unnamed"},'),
+      page(ids.slice(14), 'm', 15),
+    ];
+
+    const { result } = await read(pages, { newest: page('lkjihgfedc', null) });
+
+    expect(result).toMatchObject({ files: 14, unnamed: 1, pages: 2, isSorted: true });
+  });
+
   test('but its list is read to the end if it has reported more files than precede that one', async () => {
     const ids = 'abcdefghijklmnop';
     const pages = [

@@ -178,6 +178,33 @@ describe('a FileSet', () => {
     expect(outcome.missing).toEqual([]);
   });
 
+  test('whose first page failed once, and that responds again, is read', async () => {
+    let failures = 1;
+    const call = respondingCall(({ path }) => {
+      failures -= 1;
+      if (failures === 0) throw statusError(500);
+      return page([path?.['filesetId'] === OTHER ? 'b' : 'a'], null, 1);
+    });
+
+    const { keys, outcome } = await scanned(filesScan({ call, filesetIds: [FILESET, OTHER], search: {} }));
+
+    expect(keys).toEqual([`${FILESET}/a`, `${OTHER}/b`]);
+    expect(outcome.missing).toEqual([]);
+  });
+
+  test('that responds again after each failure is resumed three times, then its error is thrown', async () => {
+    let requests = 0;
+    const scan = scanWith(() => {
+      requests += 1;
+      // After each failure, the page is requested once more to see whether the platform responds again.
+      if (requests % 2 === 1) throw statusError(500);
+      return page(['c'], null);
+    });
+
+    await expect(scanned(scan)).rejects.toMatchObject({ failure: { status: 500 } });
+    expect(requests).toBe(8);
+  });
+
   test('that fails when all other FileSets fail too stops the scan', async () => {
     let isDown = false;
     const call = respondingCall(() => {
@@ -275,6 +302,34 @@ test('each FileSet begins a segment with its first file, only once, and restarts
     [undefined, true],
     [undefined, false],
   ]);
+});
+
+test('a FileSet after one that turned out to be missing begins a segment of its own', async () => {
+  let refusals = 0;
+  const call = respondingCall(({ path, query }) => {
+    if (query?.['next'] === undefined) return page(['a'], 'k');
+    if (path?.['filesetId'] === OTHER) {
+      refusals += 1;
+      throw statusError(404);
+    }
+    return page(['b']);
+  });
+  const steps: unknown[] = [];
+
+  for await (const { segment, position } of filesScan({ call, filesetIds: [OTHER, FILESET], search: {} })(
+    fromBeginning,
+  ))
+    steps.push([segment, position.hasBegun]);
+
+  expect(steps).toEqual([
+    ['begins', true],
+    ['restarts', false],
+    ['begins', true],
+    ['restarts', true],
+    [undefined, true],
+    [undefined, false],
+  ]);
+  expect(refusals).toBe(1);
 });
 
 test('the claimed consistency is the weakest of all FileSets, and the totals are unknown if the totals of one FileSet are', async () => {
