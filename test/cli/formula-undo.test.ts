@@ -72,7 +72,7 @@ test('undo of an update whose response was lost says that the outcome is unknown
   expect(undone.err).toContain(`to undo the change anyway: --even-if-changed ${it.id}`);
   expect(undone.err).not.toContain('so it is unchanged');
   expect(anyway.out).toContain('1 done');
-  expect(after.err).toContain('has not changed it since our previous update');
+  expect(after.err).toContain('has not changed it since the previous update');
   expect(again.out).toContain('1 done');
   expect(await it.log()).toEqual(['SUM(1)', '1', 'SUM(1)']);
   expect(it.sandbox.counts().formulaUpdates).toEqual({ [it.id]: 4 });
@@ -102,7 +102,7 @@ test('undo skips an update if the calculation’s times show that the platform n
 
   expect(undone).toMatchObject({
     code: 3,
-    err: expect.stringContaining('the platform has not changed it since our previous update'),
+    err: expect.stringContaining('the platform has not changed it since the previous update'),
   });
 });
 

@@ -17,7 +17,7 @@ export default (async ([id], { at, json }, terminal) => {
     return 'done';
   }
   terminal.err(
-    `the formula that calculation ${id} had before our first update cannot be recovered: the platform has no history`,
+    `the formula that calculation ${id} had before platform-sync’s first update cannot be recovered: the platform has no history`,
   );
   const none = `no update of calculation ${id} is stored in ${store.location}`;
   return { json: entries, words: entries.length === 0 ? none : inColumns(HEADER, entries.map(cells)) };

@@ -58,16 +58,16 @@ type Undoing = {
   readonly row: SetRow;
   readonly why?: undefined;
   readonly was: string;
-  /** The name; null if neither the set nor our update has it. */
+  /** The name; null if neither the set nor the update has it. */
   readonly name: string | null;
   /**
-   * When our update changed the calculation, in epoch milliseconds; NaN if it is unknown whether the update was sent.
+   * When the update changed the calculation, in epoch milliseconds; NaN if it is unknown whether the update was sent.
    */
   readonly changedMs: number;
   /** A part of the job's id that identifies the update, so that undoing a later update is another job. */
   readonly of: string;
   /**
-   * When our last update of the calculation before this set changed it, in epoch milliseconds; undefined if
+   * When platform-sync’s last update of the calculation before this set changed it, in epoch milliseconds; undefined if
    * no update did.
    */
   readonly before: number | undefined;
@@ -92,7 +92,7 @@ async function planOf(row: SetRow, parts: PlanParts): Promise<Plan> {
     return why === undefined ? { ...plan, changedMs: Number.NaN, of, before } : { row, why };
   }
   if (lastExpression === was) return { row, why: 'is already undone' };
-  if (lastExpression !== expression) return { row, why: 'we have set another formula since then' };
+  if (lastExpression !== expression) return { row, why: 'platform-sync has set another formula since then' };
   // If the update has no time, the time when it returned is used.
   const endedMs = timeOfEntry(last);
   const changedMs = Number.isNaN(lastModified) ? endedMs : lastModified;
@@ -133,7 +133,7 @@ async function whyNotSet(
     : undefined;
 }
 
-/** Completes plans for which our log is not enough: asks the platform for the name, or for the time of the change. */
+/** Completes plans that the log of formulas does not settle: asks the platform for the name, or when it changed. */
 async function lookedUp(
   plans: readonly Plan[],
   evenIfChanged: readonly string[],
@@ -165,7 +165,7 @@ async function lookedUp(
 function whyUncertain({ row, before }: Undoing, found: CalculationRow | undefined): string {
   const changedMs = timeMs(found?.lastModified);
   if (before !== undefined && changedMs === before)
-    return 'its formula was not set: the platform has not changed it since our previous update';
+    return 'its formula was not set: the platform has not changed it since the previous update';
   const seen =
     found === undefined ? 'a search does not find it' : `it was last changed at ${timeText(changedMs)}`;
   return `it is unknown whether its formula was set, since the response was lost: ${seen}. Check it on the platform; to undo the change anyway: --even-if-changed ${row.id}`;
@@ -173,7 +173,7 @@ function whyUncertain({ row, before }: Undoing, found: CalculationRow | undefine
 
 const timeText = (ms: number): string => (Number.isNaN(ms) ? 'an unknown time' : new Date(ms).toISOString());
 
-/** The update that restores a formula, unless the calculation was changed after our update. */
+/** The update that restores a formula, unless the calculation was changed after that update. */
 function messageOf(set: string, { row, ...plan }: Undoing, evenIfChanged: readonly string[]) {
   const isAnyway = evenIfChanged.includes(row.id);
   return {

@@ -22,8 +22,8 @@ type ChangeSet = z.infer<typeof setSchema>;
 export type SetRow = z.infer<typeof rowSchema>;
 
 /**
- * Completes each row with its formula before the change: from our last update of the calculation or an import,
- * otherwise from the file. Throws `UsageError` for rows that could not be undone or whose `was` contradicts our log,
+ * Completes each row with its formula before the change: from platform-sync's last update, or an import,
+ * otherwise from the file. Throws `UsageError` for rows that could not be undone or whose `was` contradicts the log,
  * except for calculations in `ids`. If the set is stored already, returns the stored rows.
  */
 export async function withFormulasBefore(
@@ -74,7 +74,7 @@ const withSingleSpaces = (text: string): string => text.replaceAll(/\s+/g, ' ').
 const changesOf = (rows: readonly SetRow[]): string =>
   JSON.stringify(rows.map(({ id, expression }) => [id, expression]));
 
-/** The calculation and its formula after our last update, and whether any of our updates set `expression`. */
+/** The calculation and its formula after platform-sync's last update, and whether any update set `expression`. */
 export async function ourUpdates(store: Store, { id, expression }: { id: string; expression?: string }) {
   let last: FormulaLogEntry | undefined;
   let isApplied = false;
@@ -91,8 +91,8 @@ const keyOf = (name: string) => `formulas/sets/${name}/_set.json`;
 
 /**
  * Stores a set before it is sent, because the earlier formulas are unknown afterwards. Throws `UsageError` if another
- * set has its name, or if the set was applied and we have set another formula since then: its jobs have ended, so they
- * would not run again.
+ * set has its name, or if it was applied and platform-sync has set another formula since then: its jobs have ended, so
+ * they would not run again.
  */
 export async function storeChangeSet(store: Store, set: ChangeSet): Promise<void> {
   const { name, rows } = set;

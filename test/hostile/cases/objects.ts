@@ -40,7 +40,7 @@ const INVALID = { code: 1, says: /^platform-sync: .{1,600}$/m } as const;
 /** The listed records may be any objects that the platform returned. */
 const LISTED = {
   code: 0,
-  says: /^the formula that calculation 1 had before our first update cannot be recovered/,
+  says: /^the formula that calculation 1 had before platform-sync’s first update cannot be recovered/,
 } as const;
 const WORK = `work/calculations/${RUN}`;
 
