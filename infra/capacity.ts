@@ -12,7 +12,7 @@ export type CapacityNeeds = {
   readonly workers: number;
   /** The maximum number of concurrent snapshots. */
   readonly snapshots: number;
-  /** Whether texts have a separate function, with as many processes as the jobs of all types. */
+  /** Whether scoring has its own queue and function, with as many processes as the general jobs function. */
   readonly textsQueue?: boolean;
 };
 

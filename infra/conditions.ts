@@ -18,7 +18,7 @@ export type Condition = {
   readonly severity: Severity;
   /** What is wrong, in a sentence: the description of its alarm. */
   readonly says: string;
-  /** The setting that determines its threshold. Default: `alarms.overrides` may set it. */
+  /** What sets the threshold, in words. If absent, it is fixed here, and `alarms.overrides` can change it. */
   readonly setBy?: string;
   /** The section of the runbook. Default: the condition's name. */
   readonly section?: string;

@@ -10,8 +10,8 @@ import { stagedOutcome } from './result.ts';
 import type { JobClock } from './send-context.ts';
 
 /**
- * How the write of an outcome is retried: a try that takes over 2 s is reported as slow, and only a failure of the
- * disk ends the tries.
+ * How the write of an outcome is retried, until time is up: after every error except a failure of the disk. An
+ * attempt that takes over 2 s is reported as slow.
  */
 export const WRITE_RETRIES = { slowMs: 2_000, mayPass: (error: unknown): boolean => !isOfDisk(error) };
 
@@ -25,7 +25,7 @@ export async function recordEnd(
   claim: Claim,
   fullOutcome: RunOutcome,
   parts: JobClock & {
-    /** When to give up, in epoch milliseconds. Called before each wait, since the time may change. */
+    /** When to give up, in epoch milliseconds. Called before each wait, since the deadline may change. */
     readonly untilMs: () => number;
     readonly ledger: Pick<Ledger, 'end'>;
     readonly store: Store;
@@ -55,6 +55,7 @@ export async function recordEnd(
         staging ??= stage();
       },
     });
+    // Another worker ended this job as unknown: the redelivered message finds the staged outcome.
     if (answer.kind === 'called-unknown') await stageLate();
     return answer;
   } catch (error) {

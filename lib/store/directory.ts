@@ -86,7 +86,7 @@ function explainFileError(error: unknown): StoreFailure {
   const code = errorCode(error) ?? 'unknown';
   switch (code) {
     case 'ENOENT':
-      // If creating a folder fails with ENOENT, the folder is refused and no object is missing.
+      // ENOENT from mkdir means that the folder cannot be created here, not that an object is missing.
       return isOfMkdir(error) ? { kind: 'denied', code } : { kind: 'missing', what: 'object' };
     case 'EACCES':
     case 'EPERM':

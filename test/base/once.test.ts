@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { once } from '../../lib/base/async.ts';
 
-test('the resource is opened by the first call, and once for concurrent and later calls', async () => {
+test('the first call opens the resource, and concurrent and later calls share it', async () => {
   let opened = 0;
   const open = once(async () => {
     opened += 1;

@@ -125,7 +125,7 @@ test('undo names updates that were certainly not sent, or that are still waiting
   expect(it.sandbox.counts().formulaUpdates).toEqual({});
 });
 
-test('resolve done stores what was sent, and undo reverts it', async () => {
+test('`jobs resolve ID done` stores the formula that was sent, so that `formula undo` can revert it', async () => {
   await using it = await start({ 1: 'reset-after' });
   await it.apply();
 

@@ -41,7 +41,7 @@ describe('an event that EventBridge refused in a response with status 200', () =
     });
   });
 
-  test('is also an error if the response gives no reason', async () => {
+  test('is an error even if the response gives no reason', async () => {
     events.on(PutEventsCommand).resolves({ FailedEntryCount: 1 });
     const report = sendToEventBridge({ bus: 'default', store: 's3://sync', environment: {} });
 

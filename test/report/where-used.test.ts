@@ -341,7 +341,7 @@ describe('columns in where-used', () => {
     expect((await find('2')).found[0]).toMatchObject({ columns: [] });
   });
 
-  test('change with the next update of a formula, without another snapshot, and affect no flag', async () => {
+  test('show an updated formula without another snapshot, and leave the flags of all records unchanged', async () => {
     const before = (await openModel({ store, now: Date.now })).model;
     await update('2', '`Region`');
     const { model } = await openModel({ store, now: Date.now });

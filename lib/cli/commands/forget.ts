@@ -34,7 +34,7 @@ async function refuseUnknown(batch: string, terminal: Terminal): Promise<void> {
 }
 
 const NOT_ERASED =
-  'not erased: messages on the queues (kept for at most 14 days) and the results that their jobs will store (run forget again after these jobs have ended), results of jobs, the file that the texts came from, and the table’s backups, which can be restored for 35 days';
+  'not erased: messages on the queues (kept for at most 14 days; run forget again after their jobs have ended), stored results of jobs, the file that the texts came from, and the table’s backups, which can be restored for 35 days';
 
 function describe(erased: Erased, oldVersions: number, done = 'erased'): readonly string[] {
   const { cacheRows, stagedChunks, parts, rows, batches } = erased;

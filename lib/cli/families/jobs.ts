@@ -34,7 +34,7 @@ const FROM_CSV = [
   ],
   [
     '--name <name>',
-    'a name for this set of jobs, which begins their ids: the same rows under another name run again. Without a name, identical rows are one job',
+    'a prefix for the ids of these jobs. A row that ran under the same name does not run again; under another name it does. Without --name, a row that ran from any earlier file without a name does not run again',
     setName,
   ],
   ENCODING,
@@ -179,11 +179,14 @@ export const jobs = {
   },
   redrive: {
     description:
-      'Return failed jobs to the queue. Without ids: all failed jobs that were not executed, and dead letters. Jobs that were cancelled, or that failed even though the platform executed them, are returned only by id; jobs with an unknown outcome are never returned.',
+      'Return failed jobs to the queue. Without ids: dead letters, and all failed jobs that the platform did not execute. To return a cancelled job, give its id. To return jobs that failed although the platform executed them, give their ids or --executed. Jobs with an unknown outcome are never returned.',
     arguments: [['[id...]', 'the ids of the jobs (default: see above)', repeatable(jobArgument)]],
     options: [
-      ['--batch <name>', 'score the failed rows of this batch, including cancelled ones', batchOption],
-      ['--executed', 'also return failed jobs that the platform executed; lists them before it asks'],
+      ['--batch <name>', 'score the failed rows of this batch again, including cancelled ones', batchOption],
+      [
+        '--executed',
+        'also return failed jobs that the platform executed; lists them and asks for confirmation',
+      ],
       YES,
     ],
     examples: ['redrive', 'redrive nightly-1', 'redrive --batch may', 'redrive --executed --yes'],

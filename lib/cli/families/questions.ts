@@ -47,7 +47,7 @@ export const questions = {
   },
   check: {
     description:
-      'Check your own rules: each *.sql in a folder is a rule, and the rows that it returns are violations. Its first comment gives its title and severity: error or warn.',
+      'Check the data against your own rules: each *.sql in a folder is a rule, and the rows that it returns are violations. Its first comment gives its title and severity: error or warn.',
     arguments: [['[folder]', 'the folder of the rules (default: rules)']],
     options: [
       ['--junit <file>', 'also write the results as JUnit XML, for CI'],

@@ -27,7 +27,8 @@ type JobFileOptions = {
   readonly encoding?: string | undefined;
   /**
    * How a line without an id gets one. `by-content`: computed as for rows of a CSV (`stableIds`). `new`: a random id.
-   * `required`: a missing id is a fault if the queue would assign the id. Default: `by-content`.
+   * `required`: a line must have an id, unless its job type takes the id from its content, because the queue would
+   * otherwise give each copy a new id, and the job would run again. Default: `by-content`.
    */
   readonly ids?: 'by-content' | 'new' | 'required';
   readonly allow: Allow;

@@ -143,8 +143,9 @@ export async function takeDurableSnapshot(
 
 /**
  * Takes a run as a durable execution: the beginning, each slice of the scan, and the publication are a step each. The
- * progress is the checkpoint in the store, from which a repeated step resumes. No record is taken twice, since a
- * checkpoint replaces only the one that it continues, and a part that no checkpoint lists is in no manifest. Throws
+ * progress is the checkpoint in the store, from which a repeated step resumes. A repeated step cannot duplicate records:
+ * it replaces a checkpoint only if that is still the one it resumed from, and the manifest lists only the parts in the
+ * last checkpoint. Throws
  * `SnapshotStoppedError` for permanent failures; `--resume` can resume the run.
  */
 async function takeDurableRun(

@@ -350,7 +350,8 @@ export function createEncoder(
   leaves: Leaf[],
 ): ColumnEncoder {
   const here = { ...position, definition: position.definition + 1 };
-  if (here.definition > MAX_LEVEL) throw new TypeError(`expected at most ${MAX_LEVEL} levels of a column`);
+  if (here.definition > MAX_LEVEL)
+    throw new TypeError(`the type of a column is nested too deeply: expected at most ${MAX_LEVEL} levels`);
   const { definition, repetition } = here;
   const added = <L extends Leaf>(leaf: L): L => {
     leaves.push(leaf);

@@ -94,7 +94,7 @@ export async function scoreFile(
   });
   if (summary !== undefined) return { kind: 'scored', summary };
   throw new Error(
-    `batch ${request.batch} is not complete: some of its ${chunks} chunks were reopened in the meantime. Run the same command again.`,
+    `batch ${request.batch} is not complete: while it was scored, a redrive returned some of its ${chunks} chunks to be scored again. Run the same command again.`,
   );
 }
 

@@ -20,7 +20,7 @@ type OperationResult =
   | { readonly kind: 'ok'; readonly body: string | Uint8Array<ArrayBuffer> }
   | { readonly kind: 'refused'; readonly status: 400 | 403 | 404 | 410; readonly message: string };
 
-/** Path, query and body as received: typed, but not checked. */
+/** Path, query and body before the schema checks them. Query values are already numbers and booleans where declared. */
 export type RawInput = {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, unknown>>;
@@ -47,7 +47,7 @@ export function operation<Input extends EndpointInput, Output>(
     raw: RawInput,
   ) => OperationResult | Promise<OperationResult>,
   options: {
-    /** The members of its responses that decide an outcome: in odd responses, they keep their meaning. */
+    /** The response fields that callers act on. The option `odd` varies their form, but never their meaning. */
     readonly oddity: Oddity | ((raw: RawInput) => Oddity);
     readonly errors?: typeof usualErrors;
     /** Methods that the platform accepts in practice, besides the endpoint's own. */

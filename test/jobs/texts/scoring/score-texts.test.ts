@@ -247,8 +247,8 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect(await rowOf(table, 'good')).toMatchObject({ state: 'FREE', sends: 1 });
   });
 
-  describe('a text whose send was recorded, but did not leave,', () => {
-    test('because its slot was too late, is free again, and the send is not counted', async () => {
+  describe('a text whose recorded send never left', () => {
+    test('because its slot was too late can be claimed again, and the send is not counted', async () => {
       const { options, table } = worker(async (_request, { beforeSend } = {}) => {
         await beforeSend?.();
         throw new PlatformError(longWait, { operation: 'analyzeSentiment', about: 'a text', attempts: 1 });
@@ -260,7 +260,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
       expect(await rowOf(table, 'good')).toBeUndefined();
     });
 
-    test('because it was aborted while it waited, is free again, and the send is not counted', async () => {
+    test('because it was aborted while it waited can be claimed again, and the send is not counted', async () => {
       const { options, table } = worker(async (_request, { beforeSend } = {}) => {
         await beforeSend?.();
         throw new DOMException('stop', 'AbortError');

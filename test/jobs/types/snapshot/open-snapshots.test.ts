@@ -54,7 +54,7 @@ function turn() {
   return { sent, signal, beforeSend, onSend: () => undefined } satisfies SendContext & { sent: string[] };
 }
 
-test('a job starts an execution under its name, asynchronously, and is done', async () => {
+test('a snapshot job starts a durable execution with a name derived from its id, and ends as done without waiting for it', async () => {
   const outcome = await runnerOf()(calculations, turn());
 
   expect(outcome).toEqual({ status: 'done', response: `{"started":"${NAME}"}` });

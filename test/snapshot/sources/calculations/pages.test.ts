@@ -134,7 +134,7 @@ describe('the rows of a page that is sorted by creation', () => {
     expect([0, 1, 2].map(createdMs)).toEqual([Date.UTC(2026, 10, 22, 10), 5, Number.NaN]);
   });
 
-  test('are a batch in any order', () => {
+  test('can be selected as records in any order', () => {
     const { batchOf } = pageIn(Buffer.from(text), 'created');
 
     expect(recordsIn(batchOf([2, 0]))).toEqual({
