@@ -209,15 +209,16 @@ const MAX_ERROR_BYTES = 65_536;
 /** Throws `ErrorAnswerError` for an error that was sent with the status of a success. */
 function refuseError(body: Buffer, { isResult }: Pick<Endpoint, 'isResult'>): void {
   if (body.byteLength > MAX_ERROR_BYTES) return;
-  const text = body.toString();
-  const members = /^\ufeff?\s*\{/.test(text) ? membersIn(text) : {};
+  // Decoding also drops a byte order mark.
+  const text = new TextDecoder().decode(body);
+  const members = membersIn(text);
   if (isErrorAnswer(members) && !isResult(members)) throw new ErrorAnswerError(text);
 }
 
-/** The members of an object as JSON; none if it is not valid JSON, since that is reported when the body is read. */
+/** The members of a value as JSON; none if it is not valid JSON, since that is reported when the body is read. */
 function membersIn(text: string): Readonly<Record<string, unknown>> {
   try {
-    return Object(parseJson(text.replace(/^\ufeff/, '')));
+    return Object(parseJson(text));
   } catch {
     return {};
   }

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createDelivery } from '../../lib/jobs/delivery.ts';
 import type { Claim } from '../../lib/jobs/ledger/job-row.ts';
 import { createLedger, type Ledger } from '../../lib/jobs/ledger/ledger.ts';
@@ -35,14 +35,23 @@ beforeEach(() => {
 /** The context of a claimed job, over a ledger that returns these answers in order and logs the calls. */
 async function turnOver(
   answers: readonly (SentAnswer | Error)[],
-  { deadlineMs, ...more }: Partial<DeliveryOptions> & { readonly deadlineMs?: number } = {},
+  {
+    deadlineMs,
+    row = claim,
+    progress = async () => ({ kind: 'held', claim: row }),
+    ...more
+  }: Partial<DeliveryOptions> & {
+    readonly deadlineMs?: number;
+    readonly row?: Claim;
+    readonly progress?: Ledger['progress'];
+  } = {},
 ) {
   const log: string[] = [];
   const remaining = [...answers];
   const stop = new AbortController();
   const ledger: Ledger = {
     ...createLedger({ table: createMemoryTable(), now: () => now.ms }),
-    claim: async () => ({ kind: 'claimed', claim }),
+    claim: async () => ({ kind: 'claimed', claim: row }),
     async sent() {
       log.push('sent');
       const answer = remaining.shift();
@@ -52,6 +61,10 @@ async function turnOver(
     async read() {
       log.push(`read at ${now.ms}`);
       return claim;
+    },
+    progress(holder) {
+      log.push('progress');
+      return progress(holder);
     },
   };
   const held = createDelivery({
@@ -66,6 +79,7 @@ async function turnOver(
       writeUntilMs: () => Number.POSITIVE_INFINITY,
       holdLease: () => ({ signal: stop.signal, [Symbol.asyncDispose]: async () => undefined }),
     },
+    slot: { isAlone: true, share: () => void log.push('share'), [Symbol.dispose]: () => undefined },
     ...more,
   });
   await held.claim();
@@ -167,6 +181,38 @@ test('a delivery checks whether its job was cancelled once three seconds have pa
   }
 
   expect(log).toEqual(['sent', 'read at 13000', 'read at 16000']);
+});
+
+describe('progress of a job', () => {
+  const dying = { ...claim, takeovers: 3 };
+
+  test('with which workers died is recorded once, and lets other jobs run beside it', async () => {
+    const { context, log } = await turnOver([], { row: dying });
+
+    await context.onProgress?.();
+    await context.onProgress?.();
+
+    expect(log).toEqual(['progress', 'share']);
+  });
+
+  test('with which no worker died is not recorded', async () => {
+    const { context, log } = await turnOver([]);
+
+    await context.onProgress?.();
+
+    expect(log).toEqual([]);
+  });
+
+  test.each<[string, Ledger['progress']]>([
+    ['the job is lost', async () => ({ kind: 'lost', row: undefined })],
+    ['the table is unavailable', () => Promise.reject(new Error('the table is unavailable'))],
+  ])('leaves the job alone if it cannot be recorded: %s', async (_, progress) => {
+    const { context, log } = await turnOver([], { row: dying, progress });
+
+    await context.onProgress?.();
+
+    expect(log).toEqual(['progress']);
+  });
 });
 
 test('errors that end a delivery on purpose are logged without a stack', () => {

@@ -435,6 +435,34 @@ test.each([
   },
 );
 
+test('a send that may be repeated is repeated at growing intervals, and given up after five sends outside outages', async () => {
+  let [isSuspected, isAway] = [false, true];
+  const fake = fakeWorker({
+    'data-files': async (_, turn) => {
+      await turn.beforeSend();
+      turn.onSend();
+      isSuspected = true;
+      throw new PlatformError({ kind: 'connection', phase: 'exchange', code: 'ECONNRESET' }, context);
+    },
+  });
+  const breaker = {
+    blockedMs: async () => (isSuspected && isAway ? 7_000 : undefined),
+    knownBlockedMs: () => undefined,
+    knownOutageMs: () => undefined,
+  };
+  const handled: unknown[] = [];
+
+  for (let delivery = 1; delivery <= 7; delivery += 1) {
+    [isSuspected, isAway] = [false, delivery <= 2];
+    const job = { version: 1, type: 'data-files', id: 'job-1', ids: ['1'] };
+    handled.push(await fake.handle(job, { worker: { breaker } }));
+  }
+
+  const delays = [1_000, 2_000, 1_000, 2_000, 4_000, 8_000];
+  expect(handled).toEqual([...delays.map((delayMs) => ({ kind: 'later', delayMs })), { kind: 'done' }]);
+  expect(fake.finished).toMatchObject([{ id: 'job-1', status: 'failed' }]);
+});
+
 test('an ended job is reported with its duration, but not again when its message is delivered again', async () => {
   const fake = fakeWorker({
     'run-function': async (job, turn) => {

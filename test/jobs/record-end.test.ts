@@ -63,14 +63,14 @@ function redeliver(fake: Fake, worker = fake.worker) {
 describe('while the table is unavailable', () => {
   test('a large response is staged once, and found by the next delivery', async () => {
     const { fake } = succeeding(JSON.stringify({ text: 'x'.repeat(500_000) }));
-    const put: string[] = [];
+    const put: unknown[] = [];
     await runWithUnrecordedEnd(fake, (worker) => ({
       ...worker,
       store: {
         ...worker.store,
-        put: (key, ...rest) => {
-          put.push(key);
-          return worker.store.put(key, ...rest);
+        put: (key, body, options) => {
+          put.push([key, options?.contentType]);
+          return worker.store.put(key, body, options);
         },
       },
     }));
@@ -78,8 +78,8 @@ describe('while the table is unavailable', () => {
     await redeliver(fake);
 
     expect(put).toEqual([
-      expect.stringMatching(/^work\/outcomes\/job-1\/1-[0-9a-f]{12}\.json$/),
-      'work/outcomes/job-1/late-1795251600000-1.json',
+      [expect.stringMatching(/^work\/outcomes\/job-1\/1-[0-9a-f]{12}\.json$/), 'application/json'],
+      ['work/outcomes/job-1/late-1795251600000-1.json', 'application/json'],
     ]);
     expect(await fake.stored(RESULT)).toMatchObject({
       status: 'done',

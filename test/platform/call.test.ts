@@ -2,14 +2,17 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { createInHand } from '../../lib/base/aws/traced.ts';
 import { createProcessPace } from '../../lib/pace/fleet-pace.ts';
-import { PaceWaitError } from '../../lib/pace/pace.ts';
+import { type Pace, PaceWaitError } from '../../lib/pace/pace.ts';
+import type { ReadAnswer } from '../../lib/platform/call.ts';
+import type { PlatformEvent } from '../../lib/platform/events.ts';
 import { searchCalculations } from '../../lib/platform/operations/search-calculations.ts';
 import { secretToken } from '../../lib/platform/token.ts';
+import { createFakePace } from '../pace/fake-pace.ts';
 import { caught, thrown } from './caught.ts';
 import { clientAt } from './client-at.ts';
 import { failed, fakeCall, lost, ok, refused, type Scripted, status } from './fake-call.ts';
 import { calculationRow, calculations, execution } from './sample-records.ts';
-import { json, startServer } from './scripted-server.ts';
+import { bytes, json, page, type Reply, startServer } from './scripted-server.ts';
 
 const sort = { field: 'id', ascending: true };
 const run = { packageId: '0d5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b', version: '1.0.0', functionName: 'score' };
@@ -222,7 +225,7 @@ describe('an observer', () => {
     await platform.calculations.search({ sort });
 
     const operation = 'searchCalculations';
-    expect(events).toEqual([
+    expect(events).toStrictEqual([
       { kind: 'waited', operation, attempt: 1, waitedMs: 40 },
       {
         kind: 'request',
@@ -528,4 +531,44 @@ describe('a response that the caller parses from its bytes', () => {
     expect(error.failure).toEqual({ kind: 'shape', faults: ['record 3 has no id, but [token]'] });
     expect(server.requests).toHaveLength(1);
   });
+
+  test('counts as odd if it had to be repaired, together with the members that the reader finds odd', async () => {
+    await using server = await startServer(bytes('{"results":[NaN]}'));
+    const events: PlatformEvent[] = [];
+    const platform = clientAt(server.url, { observe: (event) => events.push(event) });
+    const read: ReadAnswer<unknown> = (body, onOdd) => {
+      const value = JSON.parse(body.toString());
+      onOdd?.(['results.0: nothing']);
+      return value;
+    };
+
+    const value = await platform.call.read(searchCalculations, { body: { sort } }, read);
+
+    expect(value).toEqual({ results: [null] });
+    expect(events.filter(({ kind }) => kind === 'odd')).toMatchObject([
+      { members: ['the response: invalid JSON', 'results.0: nothing'] },
+    ]);
+  });
+});
+
+test.each<[string, boolean, Reply]>([
+  ['a response', true, json(calculations())],
+  ...[400, 404, 409, 422].map((code) => [`a ${code}`, true, json({}, code)] as const),
+  ...[401, 403, 429, 503].map((code) => [`a ${code}`, false, json({}, code)] as const),
+  ['a page', false, page('Login')],
+])('for the pace, a call that ends with %s was accepted: %s', async (_, isAccepted, reply) => {
+  await using server = await startServer(reply);
+  const accepted: unknown[] = [];
+  const pace: Pace = {
+    ...createFakePace(),
+    async run(call, options) {
+      const result = await call({ atMs: 0, waitedMs: 0 });
+      accepted.push(options?.isAccepted?.(result));
+      return result;
+    },
+  };
+
+  await Promise.allSettled([clientAt(server.url, { pace }).calculations.search({ sort }, { once: true })]);
+
+  expect(accepted).toEqual([isAccepted]);
 });

@@ -199,13 +199,16 @@ describe('a platform that a person is waiting for', () => {
     expect(decide(unreached, { ...facts, elapsedMs: 1_000 })).toMatchObject({ kind: 'retry' });
   });
 
-  test.each<[string, PlatformFailure, boolean]>([
+  test.each<[string, PlatformFailure, boolean | undefined]>([
     ['was connected to before', unreached, true],
+    ['may have been connected to before', unreached, undefined],
     ['responds that it is unavailable', status(503), false],
     ['is behind a proxy that responds', refusedByProxy(503), false],
     ['is waited for because of the pace', { kind: 'wait', waitMs: 60_000, maxWaitMs: 20_000 }, false],
     ['breaks the connection', lost, false],
   ])('is retried as usual if it %s', (_, failure, wasReached) => {
-    expect(decide(failure, { limits: waited, wasReached, elapsedMs: 60_000 }).kind).toBe('retry');
+    const known = wasReached === undefined ? {} : { wasReached };
+
+    expect(decide(failure, { limits: waited, ...known, elapsedMs: 60_000 }).kind).toBe('retry');
   });
 });

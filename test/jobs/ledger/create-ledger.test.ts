@@ -17,6 +17,7 @@ function createBench(options: Partial<LedgerOptions> = {}) {
   const clock = { nowMs: 1_000 };
   const requests: string[] = [];
   const lifetimes: (number | undefined)[] = [];
+  const reserves: object[] = [];
   const memory = createMemoryTable();
   const table: Table = {
     ...memory,
@@ -27,11 +28,13 @@ function createBench(options: Partial<LedgerOptions> = {}) {
     put(key, row, given) {
       requests.push('put');
       lifetimes.push(given.lifetimeMs);
+      const { mayUseReserve, needsReserve } = given;
+      reserves.push({ mayUseReserve, needsReserve });
       return memory.put(key, row, given);
     },
   };
   const ledger = createLedger({ table, now: () => clock.nowMs, ...options });
-  return { ledger, table, memory, requests, lifetimes, clock };
+  return { ledger, table, memory, requests, lifetimes, reserves, clock };
 }
 
 type Bench = ReturnType<typeof createBench>;
@@ -112,6 +115,72 @@ test('rows stay for 30 days after the last write', async () => {
   await ledger.end(await claim(ledger), done);
 
   expect(lifetimes).toEqual([30 * 86_400_000, 30 * 86_400_000]);
+});
+
+const ordinary = { mayUseReserve: false, needsReserve: false };
+const lends = { mayUseReserve: true, needsReserve: false };
+const sends = { mayUseReserve: false, needsReserve: true };
+
+test('on a full disk a holder’s outcome uses the reserve, and no request is sent that an outcome would need it for', async () => {
+  const { ledger, reserves } = createBench();
+
+  const held = await claim(ledger);
+  await ledger.sent(held);
+  await ledger.renew(held, 2 * leaseMs);
+  await ledger.end(held, done);
+  await claim(createLedger({ table: createMemoryTable() }), { sends: true });
+
+  expect(reserves).toEqual([ordinary, sends, sends, lends]);
+});
+
+test('on a full disk the steps of persons fail, except one that frees memory', async () => {
+  const { ledger, reserves } = createBench();
+
+  await ledger.end(await claim(ledger), { status: 'failed' });
+  await ledger.cancel('a');
+  await ledger.prune('a', { finishedAt: 1_000, result: 'results/a.json' });
+  await ledger.reopen('a', { isNamed: true });
+
+  expect(reserves).toEqual([ordinary, lends, ordinary, lends, ordinary]);
+});
+
+describe('pruning a job', () => {
+  const result = 'results/a.json';
+
+  test.each<[Outcome, Outcome]>([
+    [done, { status: 'done', result }],
+    [
+      { status: 'failed', staged: 'work/a', error: { kind: 'status', message: 'a 400', status: 400 } },
+      { status: 'failed', error: { kind: 'status', message: 'a 400' }, result },
+    ],
+    [
+      { status: 'done', response: '1', note: 'it ran' },
+      { status: 'done', note: 'it ran', result },
+    ],
+  ])('keeps of the outcome %j only %j', async (outcome, kept) => {
+    const { ledger } = createBench();
+    await ledger.end(await claim(ledger), outcome);
+    const before = await ledger.read('a');
+
+    expect(await ledger.prune('a', { finishedAt: 1_000, result })).toBe(true);
+
+    expect(await ledger.read('a')).toEqual({ ...before, outcome: kept });
+  });
+
+  test('changes nothing if the job is missing, runs, has ended again, or was pruned before', async () => {
+    const { ledger, requests } = createBench();
+    const prune = (finishedAt: number) => ledger.prune('a', { finishedAt, result });
+
+    expect(await prune(1_000)).toBe(false);
+    const held = await claim(ledger);
+    expect(await prune(1_000)).toBe(false);
+    await ledger.end(held, done);
+    expect(await prune(999)).toBe(false);
+    await prune(1_000);
+    expect(await prune(1_000)).toBe(false);
+
+    expect(requests.filter((kind) => kind === 'put')).toHaveLength(3);
+  });
 });
 
 describe('the table’s time', () => {

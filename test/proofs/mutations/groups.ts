@@ -48,7 +48,7 @@ export const groups = {
     tests: [
       'test/jobs/ledger/*.test.ts',
       'test/jobs/{delivery,lease-until,handle-message,record-end,cancel-under-way}.test.ts',
-      'test/jobs/{simulation-found,unnamed-message,result,redrive,requeue,killed-while-waiting}.test.ts',
+      'test/jobs/{simulation-found,unnamed-message,result,redrive,requeue,killed-while-waiting,thrown-error}.test.ts',
     ],
   },
   retry: {
@@ -60,7 +60,7 @@ export const groups = {
     ],
     tests: [
       'test/jobs/after-failure.test.ts',
-      'test/base/{backoff,once,sleep,inputs}.test.ts',
+      'test/{base/{backoff,once,sleep,inputs},snapshot/sources/read-ahead}.test.ts',
       'test/platform/http/{retry-after,transport}.test.ts',
       'test/platform/{retry,outage,shape-faults,private-texts,records}.test.ts',
       'test/platform/call.test.ts',
