@@ -192,6 +192,27 @@ describe('a call', () => {
     }
   });
 
+  test('that is refused with 405 is not tried with another method unless the platform may expect one', async () => {
+    const { platform, sent } = fakeCall([status(405), good]);
+
+    await caught(platform.calculations.search({ sort }));
+
+    expect(sent).toHaveLength(1);
+  });
+
+  test.each([
+    [status(503, 7_000), ['throttled 7000']],
+    [status(503), []],
+    [status(500, 7_000), []],
+    [lost, []],
+  ])('that fails with %o slows down the pace: %j', async (failure, expected) => {
+    const { platform, log } = fakeCall([failure, good]);
+
+    await platform.calculations.search({ sort });
+
+    expect(log.filter((entry) => entry.startsWith('throttled'))).toEqual(expected);
+  });
+
   test('reports an odd response to the observer, and returns it unchanged', async () => {
     const { platform, events } = fakeCall([ok(execution({ startedBy: 5, stdout: 'hello', version: null }))]);
 
@@ -326,6 +347,22 @@ describe('a call that must finish once sent', () => {
 
     expect(done.status).toBe('SUCCESS');
     expect(getEventListeners(abort.signal, 'abort')).toEqual([]);
+  });
+
+  test('is listed until it ends, so that the process waits for it, unlike others', async () => {
+    await using server = await startServer(json(execution()));
+    const log: unknown[] = [];
+    const platform = clientAt(server.url, {
+      trackSent(call) {
+        log.push(call);
+        return { [Symbol.dispose]: () => void log.push('ended') };
+      },
+    });
+
+    await platform.functions.run(run, { finishes: true });
+    await platform.functions.run(run);
+
+    expect(log).toEqual([{ operation: 'runFunction', timeoutMs: 330_000 }, 'ended']);
   });
 
   test('sends nothing if it is aborted while its departure is recorded', async () => {
@@ -532,6 +569,47 @@ describe('a response that the caller parses from its bytes', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  test('is requested again if it was cut off', async () => {
+    await using server = await startServer(bytes('{"results":['), json(calculations()));
+    const platform = clientAt(server.url, { retry: { baseDelayMs: 1 } });
+
+    await platform.calculations.search({ sort });
+
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test.each([
+    [65_536, 'an error'],
+    [65_537, 'a response'],
+  ])('of %i bytes that looks like an error is %s', async (size, expected) => {
+    const text = '{"error":"busy"}'.padEnd(size, ' ');
+    await using server = await startServer(bytes(text));
+    const platform = clientAt(server.url);
+
+    const read = platform.call.raw(searchCalculations, { body: { sort } }, { once: true });
+    const seen = await read.then(
+      () => 'a response',
+      () => 'an error',
+    );
+
+    expect(seen).toBe(expected);
+  });
+
+  test('is refused if it has over a million values, unless it cannot be requested again', async () => {
+    await using server = await startServer(bytes(`[${'1,'.repeat(1_000_000)}1]`));
+    const { call } = clientAt(server.url);
+    const input = { body: { sort } };
+
+    const error = await caught(call.raw(searchCalculations, input));
+    const once = await call.raw({ ...searchCalculations, mayRepeat: false }, input);
+
+    expect(error.failure).toEqual({
+      kind: 'shape',
+      faults: ['expected at most 1000000 values in a response, got more'],
+    });
+    expect(once.json).toHaveLength(1_000_001);
+  });
+
   test('counts as odd if it had to be repaired, together with the members that the reader finds odd', async () => {
     await using server = await startServer(bytes('{"results":[NaN]}'));
     const events: PlatformEvent[] = [];
@@ -551,7 +629,7 @@ describe('a response that the caller parses from its bytes', () => {
   });
 });
 
-test.each<[string, boolean, Reply]>([
+test.each<readonly [string, boolean, Reply]>([
   ['a response', true, json(calculations())],
   ...[400, 404, 409, 422].map((code) => [`a ${code}`, true, json({}, code)] as const),
   ...[401, 403, 429, 503].map((code) => [`a ${code}`, false, json({}, code)] as const),

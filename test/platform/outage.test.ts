@@ -48,7 +48,10 @@ describe('a probe', () => {
       expect(await probePlatform(fake.call)).toBe(outcome);
       expect(fake.sent).toHaveLength(1);
       expect(fake.sent[0]?.request).toMatchObject({ timeoutMs: 20_000 });
-      expect(JSON.parse(fake.sent[0]?.request.body ?? '')).toMatchObject({ limit: 1 });
+      expect(JSON.parse(fake.sent[0]?.request.body ?? '')).toMatchObject({
+        limit: 1,
+        sort: { field: 'id', ascending: true },
+      });
     },
   );
 });

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import * as z from 'zod/mini';
 import type { PlatformEvent } from '../../lib/platform/events.ts';
+import { analyzeSentiment } from '../../lib/platform/operations/analyze-sentiment.ts';
 import { caught } from './caught.ts';
 import { clientAt } from './client-at.ts';
 import { everythingOf } from './everything-of.ts';
@@ -44,6 +46,27 @@ test.for(echoes)(
       for (const word of ['neighbour', 'erika', 'rude']) expect(seen.toLowerCase()).not.toContain(word);
   },
 );
+
+test('a fault of a response’s shape has the kind of a value, and does not quote it', async () => {
+  await using server = await startServer(json({ sentiment: TEXT, confidence: true }));
+  const output = () => z.object({ sentiment: z.number(), confidence: z.string() });
+
+  const error = await caught(
+    clientAt(server.url).call(
+      { ...analyzeSentiment, output },
+      { body: { input: [{ type: 'text', text: TEXT }] } },
+    ),
+  );
+
+  expect(error.failure).toMatchObject({
+    kind: 'shape',
+    faults: [
+      expect.stringContaining('text of 33 characters (not shown)'),
+      expect.stringMatching(/confidence.*true/),
+    ],
+  });
+  expect(error.message).not.toContain('Erika');
+});
 
 test('the platform’s reference of an error is shown even if its message is not', async () => {
   await using server = await startServer(json({ message: TEXT, toe: 'D2RFR14QKK-0FWIV-QTGGZ' }, 400));

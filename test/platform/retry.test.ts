@@ -132,6 +132,7 @@ describe('the retry policy:', () => {
 
   test.for<readonly [string, PlatformFailure]>([
     ['a redirect', { kind: 'redirect', status: 303, to: 'https://other.invalid/' }],
+    ['an error with the status of a success', status(200)],
     ['a page', { kind: 'not-json', status: 200, contentType: 'text/html' }],
   ])('%s may be temporary, and is retried up to 4 times', ([, failure]) => {
     expect(decide(failure, { attempt: 4 }).kind).toBe('retry');

@@ -86,7 +86,7 @@ export function parseRetryAfter(
   const isSeconds = /^\d+(\.\d+)?$/.test(value);
   const untilMs = parseHttpDate(value, nowMs) - (parseHttpDate(date ?? '', nowMs) || nowMs);
   const ms = isSeconds ? Math.ceil(Number(value) * 1000) : untilMs;
-  const isMeant = ms <= MAX_CREDIBLE_MS && (ms > 0 || (isSeconds && ms === 0));
+  const isMeant = ms <= MAX_CREDIBLE_MS && (ms > 0 || isSeconds);
   return isMeant ? Math.min(ms, MAX_RETRY_AFTER_MS) : undefined;
 }
 

@@ -61,9 +61,9 @@ export const groups = {
     tests: [
       'test/jobs/after-failure.test.ts',
       'test/{base/{backoff,once,sleep,inputs},snapshot/sources/read-ahead}.test.ts',
-      'test/platform/http/{retry-after,transport}.test.ts',
+      'test/platform/http/{error-body,retry-after,transport}.test.ts',
       'test/platform/{retry,outage,shape-faults,private-texts,records}.test.ts',
-      'test/platform/call.test.ts',
+      'test/platform/{call,client}.test.ts',
     ],
   },
   texts: {
