@@ -38,20 +38,28 @@ async function turnOver(
   {
     deadlineMs,
     row = claim,
+    isClaimed = true,
+    parts,
     progress = async () => ({ kind: 'held', claim: row }),
     ...more
   }: Partial<DeliveryOptions> & {
     readonly deadlineMs?: number;
     readonly row?: Claim;
+    readonly isClaimed?: boolean;
+    readonly parts?: Partial<DeliveryOptions['worker']>;
     readonly progress?: Ledger['progress'];
   } = {},
 ) {
   const log: string[] = [];
+  const claims: object[] = [];
   const remaining = [...answers];
   const stop = new AbortController();
   const ledger: Ledger = {
     ...createLedger({ table: createMemoryTable(), now: () => now.ms }),
-    claim: async () => ({ kind: 'claimed', claim: row }),
+    async claim(_, { sends, isAlone }) {
+      claims.push({ sends, isAlone });
+      return { kind: 'claimed', claim: row };
+    },
     async sent() {
       log.push('sent');
       const answer = remaining.shift();
@@ -72,6 +80,7 @@ async function turnOver(
     worker: {
       ...{ ledger, store: createMemoryStore(), now: () => now.ms, maxSendMs: () => 60_000 },
       sleep: async () => undefined,
+      ...parts,
     },
     lease: {
       deadlineMs,
@@ -82,8 +91,8 @@ async function turnOver(
     slot: { isAlone: true, share: () => void log.push('share'), [Symbol.dispose]: () => undefined },
     ...more,
   });
-  await held.claim();
-  return { held, context: held.context, log, stop };
+  if (isClaimed) await held.claim();
+  return { held, context: held.context, log, claims, stop };
 }
 
 test('a delivery writes the state SENT once, however many calls a job makes', async () => {
@@ -165,6 +174,156 @@ test('a delivery checks the time again when a call leaves, since the call may ha
   expect(context.onSend).toThrow(RequeueError);
 });
 
+test('a delivery sends while there is just enough time', async () => {
+  const leaseUntilMs = 70_000;
+  const late = await turnOver([{ kind: 'sent', claim: { ...claim, leaseUntilMs } }], { deadlineMs: 200_000 });
+  const renewed = await turnOver([{ kind: 'sent', claim: { ...claim, leaseUntilMs: 10_001 } }]);
+
+  await late.context.beforeSend();
+  await renewed.context.beforeSend();
+  late.context.onSend();
+  renewed.context.onSend();
+
+  expect([late.held.requestSent(), renewed.held.requestSent()]).toEqual([true, true]);
+});
+
+test('the first request of a job that may be repeated may leave long after SENT is written', async () => {
+  const { held, context } = await turnOver([sent]);
+  await context.beforeSend();
+  now.ms += 60_000;
+
+  context.onSend();
+
+  expect(held.requestSent()).toBe(true);
+});
+
+test('a job that another worker has sends nothing, and its row stays known', async () => {
+  const { held, context } = await turnOver([]);
+
+  await expect(context.beforeSend()).rejects.toThrow(JobLostError);
+
+  expect(held.row()).toEqual(claim);
+});
+
+test('a claim records a send only if a request follows', async () => {
+  const waiting = await turnOver([]);
+  const sending = await turnOver([], { isClaimed: false });
+  await sending.context.beforeSend();
+
+  expect([waiting.claims, sending.claims]).toEqual([
+    [{ sends: false, isAlone: true }],
+    [{ sends: true, isAlone: true }],
+  ]);
+});
+
+test.each([
+  [undefined, true],
+  [{ isAlone: true, share() {}, [Symbol.dispose]() {} }, true],
+  [{ isAlone: false, share() {}, [Symbol.dispose]() {} }, false],
+])('a claim records whether the job runs alone, as it does without slots: %o', async (slot, isAlone) => {
+  const { claims } = await turnOver([], { slot });
+
+  expect(claims).toEqual([{ sends: false, isAlone }]);
+});
+
+test('a delivery that was closed, or has ended, claims nothing', async () => {
+  const closed = await turnOver([], { isClaimed: false });
+  const ended = await turnOver([], { isClaimed: false });
+  await closed.held.close();
+  await ended.held[Symbol.asyncDispose]();
+
+  await expect(closed.context.beforeSend()).rejects.toThrow(JobLostError);
+  await expect(ended.context.beforeSend()).rejects.toThrow(JobLostError);
+
+  expect([closed.claims, ended.claims]).toEqual([[], []]);
+});
+
+test('what a job holds is released when its delivery ends', async () => {
+  const { held, context, log } = await turnOver([]);
+  context.hold?.(() => void log.push('released'));
+  expect(log).toEqual([]);
+
+  await held[Symbol.asyncDispose]();
+
+  expect(log).toEqual(['released']);
+});
+
+test('a job that sends one request does not check whether it was cancelled', async () => {
+  const { context, log } = await turnOver([sent]);
+  now.ms = 20_000;
+
+  await context.beforeSend();
+
+  expect(log).toEqual(['sent']);
+});
+
+describe('after a failed call, the platform counts as unavailable', () => {
+  const breakerOf = (blockedMs: () => Promise<number | undefined>, knownMs: number | undefined) => ({
+    blockedMs,
+    knownBlockedMs: () => knownMs,
+    knownOutageMs: () => undefined,
+  });
+  const hangs = () => new Promise<never>(() => undefined);
+  const untilAborted = (_ms: number, signal?: AbortSignal) =>
+    new Promise<void>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+
+  test.each([
+    [5, true],
+    [undefined, false],
+  ])('if a harmless read says so, for %s ms: %s', async (blockedMs, expected) => {
+    const signals: (AbortSignal | undefined)[] = [];
+    const sleep = (ms: number, signal?: AbortSignal) => {
+      signals.push(signal);
+      return untilAborted(ms, signal);
+    };
+    const breaker = breakerOf(async () => blockedMs, undefined);
+    const { context } = await turnOver([], { parts: { breaker, sleep } });
+
+    expect(await context.isPlatformUnavailable?.()).toBe(expected);
+
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
+  });
+
+  test.each([
+    [undefined, 30_000, 5, true],
+    [100_000, 30_000, undefined, false],
+    [17_000, 7_000, 5, true],
+  ])(
+    'if its last read says so, with a deadline at %s after %i ms: %s',
+    async (deadlineMs, ms, knownMs, expected) => {
+      const slept: number[] = [];
+      const sleep = async (waitMs: number) => void slept.push(waitMs);
+      const parts = { breaker: breakerOf(hangs, knownMs), sleep };
+      const { context } = await turnOver([], { parts, ...(deadlineMs && { deadlineMs }) });
+
+      expect(await context.isPlatformUnavailable?.()).toBe(expected);
+
+      expect(slept).toEqual([ms]);
+    },
+  );
+
+  test('if its last read says so, once the worker is told to stop', async () => {
+    const stopping = new AbortController();
+    const parts = { breaker: breakerOf(hangs, 5), sleep: untilAborted };
+    const lease = {
+      ...{ deadlineMs: undefined, leaseMs: 90_000, writeUntilMs: () => 0, stop: stopping.signal },
+      holdLease: () => ({ signal: AbortSignal.any([]), [Symbol.asyncDispose]: async () => undefined }),
+    };
+    const { context } = await turnOver([], { parts, lease });
+    const asked = context.isPlatformUnavailable?.();
+
+    stopping.abort(new Error('stop'));
+
+    expect(await asked).toBe(true);
+  });
+
+  test('never, if nothing watches it', async () => {
+    const { context } = await turnOver([]);
+
+    expect(await context.isPlatformUnavailable?.()).toBe(false);
+  });
+});
+
 test('a delivery reports until when a send may start, if there is a deadline', async () => {
   expect((await turnOver([], { deadlineMs: 200_000 })).context.lastSendMs).toBe(140_000);
   expect((await turnOver([])).context.lastSendMs).toBeUndefined();
@@ -193,6 +352,14 @@ describe('progress of a job', () => {
     await context.onProgress?.();
 
     expect(log).toEqual(['progress', 'share']);
+  });
+
+  test('that was made before the job was claimed is not recorded', async () => {
+    const { context, log } = await turnOver([], { row: dying, isClaimed: false });
+
+    await context.onProgress?.();
+
+    expect(log).toEqual([]);
   });
 
   test('with which no worker died is not recorded', async () => {

@@ -4,6 +4,7 @@ import { RequeueError, type RunJob } from '../../lib/jobs/send-context.ts';
 import type { Runners } from '../../lib/jobs/types/job-types.ts';
 import { createLogger } from '../../lib/logger.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
+import { TableError } from '../../lib/table/table-error.ts';
 import { fakeWorker, runFunctionJob } from './fake-worker.ts';
 
 const succeeds: Runners['run-function'] = async (_, turn) => {
@@ -110,6 +111,7 @@ describe('while the platform is unavailable', () => {
     };
 
     const handled = await fake.handle(runFunctionJob, {
+      message: { receives: 2 },
       worker: { sleep, breaker: unavailableFor(1) },
       lease: { stop: stopping.signal },
     });
@@ -152,7 +154,7 @@ describe('a message that is delivered again', () => {
     const fake = fakeWorker({ 'run-function': succeeds });
     const lease = { deadlineMs: fake.clock.nowMs + 59_999 };
 
-    const handled = await fake.handle(runFunctionJob, { lease });
+    const handled = await fake.handle(runFunctionJob, { lease, message: { receives: 2 } });
 
     expect(handled).toEqual({ kind: 'later', delayMs: 0 });
     expect(await fake.ledger.read('job-1')).toBeUndefined();
@@ -385,6 +387,7 @@ describe('a job that was certainly not executed', () => {
       { kind: 'later', delayMs: 1_000 },
       { kind: 'later', delayMs: 2_000 },
     ]);
+    expect([...fake.store.objects.keys()]).toEqual([]);
   });
 
   test('is tried for 12 hours from its first claim, not from when this became known', async () => {
@@ -399,10 +402,16 @@ describe('a job that was certainly not executed', () => {
     await fake.ledger.announce({ id: 'job-1', type: 'run-function', contentHash: hash, sender });
     fake.clock.nowMs += 13 * 3_600_000;
 
-    for (let delivery = 1; delivery <= 12; delivery += 1)
-      expect(await fake.handle(runFunctionJob, { worker: { ledger } })).toMatchObject({ kind: 'later' });
+    const deliver = (receives: number) =>
+      fake.handle(runFunctionJob, { message: { receives }, worker: { ledger } });
 
-    expect(asked).toHaveLength(12);
+    for (let delivery = 1; delivery <= 50; delivery += 1)
+      expect(await deliver(delivery)).toMatchObject({ kind: 'later' });
+    fake.clock.nowMs += 12 * 3_600_000;
+
+    expect(await deliver(51)).toEqual({ kind: 'done' });
+    expect(fake.finished).toMatchObject([{ status: 'failed' }]);
+    expect(asked).toHaveLength(51);
   });
 });
 
@@ -463,7 +472,7 @@ test('a send that may be repeated is repeated at growing intervals, and given up
   expect(fake.finished).toMatchObject([{ id: 'job-1', status: 'failed' }]);
 });
 
-test('an ended job is reported with its duration, but not again when its message is delivered again', async () => {
+test('an ended job is reported with its duration, unless this worker took it after it had ended', async () => {
   const fake = fakeWorker({
     'run-function': async (job, turn) => {
       fake.clock.nowMs += 400;
@@ -473,13 +482,114 @@ test('an ended job is reported with its duration, but not again when its message
   const ended: unknown[] = [];
   const worker = { ...fake.worker, onEnded: (job: unknown) => void ended.push(job) };
 
-  for (const receives of [1, 2]) await fake.handle(runFunctionJob, { message: { receives }, worker });
+  for (const receives of [1, 2, 1]) await fake.handle(runFunctionJob, { message: { receives }, worker });
 
   const job = { id: 'job-1', type: 'run-function', status: 'done', error: undefined };
   expect(ended).toEqual([
     { ...job, tookMs: 400 },
     { ...job, tookMs: undefined },
+    { ...job, tookMs: 400 },
   ]);
+});
+
+test('each log line about a job of a batch names the batch', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const logger = createLogger('info', (line) => void lines.push(JSON.parse(line)));
+  const waits: RunJob<unknown> = async () => {
+    throw new RequeueError('its turn is far off', 7_000);
+  };
+  const fake = fakeWorker({ score: waits, 'run-function': waits });
+  const text = { version: 1, type: 'score', texts: [{ id: 'a', text: 'b' }], batch: 'b', chunk: 0 };
+
+  await fake.handle(text, { worker: { logger } });
+  await fake.handle(runFunctionJob, { worker: { logger } });
+
+  expect(lines.map(({ type, batch }) => ({ type, batch }))).toEqual([
+    { type: 'score', batch: 'b' },
+    { type: 'score', batch: 'b' },
+    { type: 'run-function', batch: undefined },
+    { type: 'run-function', batch: undefined },
+  ]);
+});
+
+describe('a worker with slots', () => {
+  const freeSlot = (isAlone: boolean) => ({ isAlone, share() {}, [Symbol.dispose]() {} });
+
+  test('requeues a message that gets no slot in time', async () => {
+    const fake = fakeWorker({ 'run-function': succeeds });
+    const stop = new AbortController().signal;
+    const asked: unknown[] = [];
+    const slots = { take: async (options: unknown) => void asked.push(options) };
+
+    const handled = await fake.handle(runFunctionJob, { worker: { slots }, lease: { stop } });
+
+    expect(handled).toEqual({ kind: 'later', delayMs: 0 });
+    expect(asked).toEqual([{ deaths: 0, untilMs: fake.clock.nowMs + 60_000, signal: stop }]);
+    expect(await fake.ledger.read('job-1')).toBeUndefined();
+  });
+
+  test('waits for a slot forever if it has no deadline', async () => {
+    const fake = fakeWorker({ 'run-function': succeeds });
+    const asked: unknown[] = [];
+    const take = async ({ untilMs }: { readonly untilMs?: number | undefined }) => {
+      asked.push(untilMs);
+      return freeSlot(false);
+    };
+
+    await fake.handle(runFunctionJob, { worker: { slots: { take } }, lease: { deadlineMs: undefined } });
+
+    expect(asked).toEqual([undefined]);
+  });
+
+  test('runs a job alone that three workers died with', async () => {
+    const fake = fakeWorker({ 'run-function': succeeds });
+    const request = { id: 'job-1', type: 'run-function', sender: 'other', ...(await hashOf()) };
+    for (let death = 1; death <= 3; death += 1) {
+      await fake.ledger.claim(request, { leaseMs: 1_000 });
+      fake.clock.nowMs += 1_000;
+    }
+    const asked: number[] = [];
+    const take = async ({ deaths }: { readonly deaths: number }) => {
+      asked.push(deaths);
+      return freeSlot(deaths > 0);
+    };
+
+    const handled = await fake.handle(runFunctionJob, {
+      message: { receives: 4 },
+      worker: { slots: { take } },
+    });
+
+    expect(handled).toEqual({ kind: 'done' });
+    expect(asked).toEqual([0, 3]);
+    expect(fake.finished).toMatchObject([{ status: 'done' }]);
+  });
+});
+
+test('a job is requeued if the disk of this worker fails, and the worker learns why', async () => {
+  const full = new TableError('put', { kind: 'full', code: 'ENOSPC' });
+  const fake = fakeWorker({ 'run-function': () => Promise.reject(full) });
+
+  await expect(fake.handle(runFunctionJob)).rejects.toBe(full);
+
+  expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'CLAIMED', unsentTries: 1 });
+});
+
+test('a harmless read is made only after a request that left', async () => {
+  let reads = 0;
+  const breaker = {
+    async blockedMs() {
+      reads += 1;
+      return undefined;
+    },
+    knownBlockedMs: () => undefined,
+    knownOutageMs: () => undefined,
+  };
+  const fake = fakeWorker({ 'run-function': refuses });
+
+  await fake.handle(runFunctionJob, { worker: { breaker } });
+
+  // Before the job only.
+  expect(reads).toBe(1);
 });
 
 test('each log line names the job and the message that it is about', async () => {
@@ -505,7 +615,7 @@ test('each log line names the job and the message that it is about', async () =>
       faults: [expect.any(String), expect.any(String)],
     },
     { msg: 'job started', ...about, receives: 1 },
-    { msg: 'job not done', ...about, after: 'later', err: { message: expect.any(String) } },
+    { msg: 'job not done', ...about, after: 'later', tookMs: 0, err: { message: expect.any(String) } },
     { msg: 'job started', ...about },
     { msg: 'job ended', ...about, status: 'done', attempts: 1, tookMs: 0, result: expect.any(String) },
   ]);

@@ -5,6 +5,7 @@ import type { Ledger } from '../../lib/jobs/ledger/ledger.ts';
 import { findLateOutcome, stageLateOutcome } from '../../lib/jobs/record-end.ts';
 import { RequeueError } from '../../lib/jobs/send-context.ts';
 import type { Runners } from '../../lib/jobs/types/job-types.ts';
+import { createLogger } from '../../lib/logger.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { TableError } from '../../lib/table/table-error.ts';
@@ -51,7 +52,7 @@ const withoutStore = (worker: Worker): Worker => ({
 /** Runs the job in an invocation that never succeeds in recording its end in the ledger. */
 async function runWithUnrecordedEnd(fake: Fake, change: (worker: Worker) => Worker = (worker) => worker) {
   const worker = change(withLedger(fake, ['end'], Number.POSITIVE_INFINITY));
-  await expect(fake.handle(runFunctionJob, { worker })).rejects.toThrow();
+  await expect(fake.handle(runFunctionJob, { worker })).rejects.toThrow(/^put job#job-1|^no response/);
 }
 
 /** Delivers the message again after the lease has ended. */
@@ -151,6 +152,59 @@ describe('while the table is unavailable', () => {
   });
 });
 
+describe('a claim whose response was lost, and whose job another worker has called unknown,', () => {
+  /** A worker whose first claim is stored, but only gets an error once another worker has ended the job. */
+  function losing(tries: number) {
+    let left = tries;
+    const fake: Fake = fakeWorker({
+      'run-function': async (_, turn) => {
+        for (; left > 1; left -= 1) await turn.beforeSend().catch(() => undefined);
+        await turn.beforeSend();
+        turn.onSend();
+        return { status: 'done', response: '{"executionId":"e-1"}' };
+      },
+    });
+    const { ledger } = fake;
+    let isLost = true;
+    const claim: Ledger['claim'] = async (request, options) => {
+      const answer = await ledger.claim(request, options);
+      if (!isLost) return answer;
+      isLost = false;
+      await redeliver(fake);
+      throw unavailable();
+    };
+    return { fake, worker: { ...fake.worker, ledger: { ...ledger, claim } } };
+  }
+
+  test.each([1, 2])('proves that nothing was sent, after %i tries, and the job runs again', async (tries) => {
+    const { fake, worker } = losing(tries);
+
+    const handled = await fake.handle(runFunctionJob, { worker });
+    await redeliver(fake);
+
+    expect(handled).toEqual({ kind: 'replace', body: JSON.stringify(runFunctionJob) });
+    expect(fake.finished.map(({ status }) => status)).toEqual(['unknown', 'failed']);
+    expect(await fake.stored(RESULT)).toMatchObject({ error: { kind: 'never-sent' } });
+  });
+});
+
+test('what happens to an outcome that the table does not take is logged with the job', async () => {
+  const { fake } = succeeding();
+  const lines: Record<string, unknown>[] = [];
+  const logger = createLogger('info', (line) => void lines.push(JSON.parse(line)));
+
+  await runWithUnrecordedEnd(fake, (worker) => ({ ...worker, logger }));
+  await runWithUnrecordedEnd(succeeding().fake, (worker) => withoutStore({ ...worker, logger }));
+
+  const of = (msg: string) => lines.find((line) => line['msg'] === msg);
+  expect(of('outcome not recorded yet')).toMatchObject({
+    job: 'job-1',
+    err: { message: expect.any(String) },
+  });
+  expect(of('outcome staged in the store')).toMatchObject({ job: 'job-1' });
+  expect(of('outcome not staged')).toMatchObject({ job: 'job-1', err: { message: expect.any(String) } });
+});
+
 test('a call that fails while the claim for another call is written leaves the job free', async () => {
   const claiming = Promise.withResolvers<void>();
   const job = { version: 1, type: 'data-files', id: 'job-1', ids: ['1', '2'] };
@@ -231,7 +285,7 @@ describe('a lease that is lost while the response is on its way', () => {
   const lossy = (fake: Fake, lost: AbortController): Lease => ({
     ...invocationLease(fake),
     deadlineMs: undefined,
-    leaseMs: 1_000,
+    leaseMs: 9_000,
     holdLease: () => ({ signal: lost.signal, [Symbol.asyncDispose]: async () => undefined }),
   });
 
@@ -260,6 +314,67 @@ describe('a lease that is lost while the response is on its way', () => {
     await redeliver(fake);
     expect(fake.finished.map(({ status }) => status)).toEqual(['unknown', 'failed', 'done']);
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', attempts: 1 });
+  });
+
+  test('lets the next worker find the response if another worker has called the job unknown', async () => {
+    const fake: Fake = fakeWorker({
+      'run-function': async (_, turn) => {
+        await turn.beforeSend();
+        turn.onSend();
+        await redeliver(fake);
+        return { status: 'done', response: '{"executionId":"e-1"}' };
+      },
+    });
+
+    const handled = await fake.handle(runFunctionJob, { lease: lossy(fake, new AbortController()) });
+    await redeliver(fake);
+
+    expect(handled).toEqual({ kind: 'replace', body: JSON.stringify(runFunctionJob) });
+    expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', response: { executionId: 'e-1' } });
+  });
+
+  test('leaves the job to the worker that has it now', async () => {
+    const job = { version: 1, type: 'data-files', id: 'job-1', ids: ['1'] };
+    let runs = 0;
+    const fake: Fake = fakeWorker({
+      'data-files': async (_, turn) => {
+        await turn.beforeSend();
+        turn.onSend();
+        runs += 1;
+        if (runs === 1) {
+          fake.clock.nowMs += 200_000;
+          await fake.handle(job, { message: { receives: 2 } });
+        }
+        return { status: 'done', response: `${runs}` };
+      },
+    });
+
+    const handled = await fake.handle(job, { lease: lossy(fake, new AbortController()) });
+
+    expect(handled).toEqual({ kind: 'later', delayMs: 1_000 });
+    expect(fake.finished).toHaveLength(1);
+  });
+
+  test.each([
+    [false, { state: 'CLAIMED', attempts: 0 }],
+    [true, { state: 'SENT', attempts: 1 }],
+  ])('ends the work without a count, and a request that left (%s) stays recorded', async (leaves, row) => {
+    const lost = new AbortController();
+    const fake = fakeWorker({
+      'run-function': async (_, turn) => {
+        await turn.beforeSend();
+        if (leaves) turn.onSend();
+        lost.abort(new Error('lease lost'));
+        throw new Error('the work was aborted');
+      },
+    });
+
+    const handled = await fake.handle(runFunctionJob, { lease: lossy(fake, lost) });
+
+    expect(handled).toEqual({ kind: 'later', delayMs: 9_000 });
+    const stored = await fake.ledger.read('job-1');
+    expect(stored).toMatchObject(row);
+    expect(stored).not.toHaveProperty('unsentTries');
   });
 
   test('does not hide a refusal: nothing was executed, so the job is not unknown', async () => {

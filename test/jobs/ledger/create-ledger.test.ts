@@ -48,11 +48,12 @@ async function claim(ledger: Ledger, options: { readonly sends?: boolean } = {})
 test.each<[string, readonly string[], (bench: Bench) => Promise<unknown>]>([
   [
     'a holder’s steps',
-    ['put', 'put', 'put', 'put', 'put'],
+    ['put', 'put', 'put', 'put', 'put', 'put'],
     async ({ ledger }) => {
       const held = await claim(ledger);
       await ledger.renew(held, 2 * leaseMs);
       await ledger.sent(held);
+      await ledger.progress(held);
       await ledger.release(held);
       await ledger.announce({ ...request, id: 'b' });
     },
@@ -142,6 +143,30 @@ test('on a full disk the steps of persons fail, except one that frees memory', a
   await ledger.reopen('a', { isNamed: true });
 
   expect(reserves).toEqual([ordinary, lends, ordinary, lends, ordinary]);
+});
+
+test('a claim reports each row that it tries to write, and nothing else', async () => {
+  const { ledger } = createBench();
+  const tried: unknown[] = [];
+  const onTry = (row: unknown) => void tried.push(row);
+
+  const first = await ledger.claim(request, { leaseMs, onTry });
+  await ledger.claim(request, { leaseMs, onTry });
+
+  expect(tried).toEqual([first.kind === 'claimed' && first.claim]);
+});
+
+test('an outcome that only a stored result shows is recorded unless the job has an outcome', async () => {
+  const { ledger } = createBench();
+  const row = { ...(await claim(ledger)), state: 'DONE', finishedAt: 900, outcome: done } as const;
+
+  const adopted = await ledger.adopt(row);
+  const again = await ledger.adopt({ ...row, finishedAt: 950 });
+  await ledger.adopt({ ...row, id: 'b' });
+
+  expect(adopted).toEqual(row);
+  expect(again).toEqual(row);
+  expect([await ledger.read('a'), await ledger.read('b')]).toEqual([row, { ...row, id: 'b' }]);
 });
 
 describe('pruning a job', () => {

@@ -6,7 +6,7 @@ import {
   type JobRow,
   type Outcome,
 } from '../../../lib/jobs/ledger/job-row.ts';
-import { decideCancel, decideReopen, decideResolve } from '../../../lib/jobs/ledger/ledger.ts';
+import { decideCancel, decideReopen, decideResolve, mayPrune } from '../../../lib/jobs/ledger/ledger.ts';
 import {
   type ClaimFacts,
   decideAnnounce,
@@ -69,7 +69,7 @@ describe('a claim', () => {
     const { write, answer } = claim(undefined);
 
     const row = { ...request, state: 'CLAIMED', fence: 1, attempts: 0, takeovers: 0, dt: '1970-01-01' };
-    expect(write).toEqual({ ...row, createdAt: nowMs, startedAt: nowMs, leaseUntilMs: 51_000 });
+    expect(write).toStrictEqual({ ...row, createdAt: nowMs, startedAt: nowMs, leaseUntilMs: 51_000 });
     expect(answer).toEqual({ kind: 'claimed', claim: write });
   });
 
@@ -194,6 +194,8 @@ describe('a claim', () => {
   test.each<[string, JobRow, Partial<ClaimFacts>, object]>([
     ['that another worker has', held, {}, { kind: 'busy', untilMs: 60_000 }],
     ['that was sent, though it may be repeated', sent, { mayRepeat: true }, { kind: 'busy' }],
+    ['that another worker has, and without a name', held, { sends: true }, { kind: 'busy' }],
+    ['that the same delivery sends, in a claim that does not send', own, { by: 'one' }, { kind: 'busy' }],
     ['that another delivery sends', own, { sends: true, by: 'two' }, { kind: 'busy' }],
     ['that the same delivery sends', own, { sends: true, by: 'one' }, { kind: 'claimed', claim: own }],
     ['that is done', { ...endedAs('DONE', done), sentFence: 3 }, {}, { kind: 'ended' }],
@@ -229,6 +231,16 @@ describe('a claim', () => {
     expect(claim(row, facts)).toMatchObject({ write: undefined, answer: expected });
   });
 
+  test('of a job whose worker died before it sent a request counts no send', () => {
+    expect(claim(expired).write).not.toHaveProperty('unsentAttempts');
+  });
+
+  test('does not end a job as failed that another worker has claimed since the send that failed', () => {
+    const row: Claim = { ...expired, fence: 4, sentFence: 3 };
+
+    expect(claim(row, { mayRepeat: true, ...found(failed) }).answer.kind).toBe('claimed');
+  });
+
   test('with other content changes nothing, in any state of the job', () => {
     for (const row of [free, held, sentAndExpired, unknown, neverLeft])
       expect(claim(row, {}, { ...request, contentHash: 'other' })).toEqual({
@@ -255,7 +267,7 @@ describe('a send', () => {
   test('is recorded by the worker that has the job', () => {
     const { write, answer } = complete(decideSent(held, held));
 
-    expect(write).toEqual({ ...held, state: 'SENT', attempts: 1, sentFence: 3 });
+    expect(write).toStrictEqual({ ...held, state: 'SENT', attempts: 1, sentFence: 3 });
     expect(answer).toEqual({ kind: 'sent', claim: write });
   });
 
@@ -312,7 +324,7 @@ describe('a release', () => {
   ])('frees a job %s, and changes nothing when it is repeated', (_, row, options, expected) => {
     const { write, answer } = release(row, options);
 
-    expect(write).toEqual(expected);
+    expect(write).toStrictEqual(expected);
     expect(answer).toEqual({ kind: 'released', row: write });
     expect(release(write, options)).toEqual({ write: undefined, answer });
   });
@@ -327,6 +339,7 @@ describe('a release', () => {
 
   test.each<[string, JobRow, object?]>([
     ['that is unknown after a request that left', unknown, left],
+    ['that is unknown after an earlier send', { ...unknown, sentFence: 2 }],
     ['that is unknown, and may have been sent before', { ...unknown, earlierSentFence: 2 }],
     ['that was never sent, and that a person has cancelled', { ...neverLeft, cancelled: true }],
     ['that a person has settled', { ...unknown, state: 'DONE', outcome: { status: 'done' } }],
@@ -342,7 +355,9 @@ describe('a release', () => {
     (row) => {
       const { startedAt: _, ...blank } = { ...free, fence: 0, dt: '1970-01-01', createdAt: nowMs };
 
-      expect(release(row).write).toEqual(row ?? blank);
+      const write = row ?? blank;
+
+      expect(release(row)).toEqual({ write, answer: { kind: 'released', row: write } });
     },
   );
 });
@@ -394,6 +409,13 @@ describe('an outcome', () => {
     [
       'that is done, of an unknown job that was not sent',
       endedAs('UNKNOWN', lostAnswer),
+      done,
+      3,
+      { kind: 'lost' },
+    ],
+    [
+      'that is done, of a failed job, by who sent',
+      { ...endedAs('FAILED', failed), sentFence: 3 },
       done,
       3,
       { kind: 'lost' },
@@ -503,6 +525,38 @@ describe('a reopening', () => {
     expect(reopen(endedAs('DONE', done), { anyOutcome: true }).answer.kind).toBe('reopened');
     expect(reopen(held, { anyOutcome: true }).answer.kind).toBe('refused');
   });
+});
+
+test('a job that was cancelled before its message arrived can be reopened, and its row has no unknown content', () => {
+  const { write } = decideCancel(undefined, { id: 'a', nowMs });
+
+  const { answer } = decideReopen(write, { isNamed: true });
+
+  expect(answer.kind).toBe('reopened');
+  expect(answer.row).not.toHaveProperty('contentHash');
+});
+
+test('an executed job is reopened only if that was requested', () => {
+  const executed = endedAs('FAILED', { status: 'failed', error: { kind: 'execution', message: 'it threw' } });
+
+  expect(decideReopen(executed, {}).answer.kind).toBe('refused');
+  expect(decideReopen(executed, { executed: true }).answer.kind).toBe('reopened');
+  expect(decideReopen(executed, { isNamed: true }).answer.kind).toBe('reopened');
+});
+
+const { type: _type, ...typeless } = endedAs('FAILED', failed);
+
+test.each<[string, JobRow, boolean]>([
+  ['done', endedAs('DONE', done), true],
+  ['failed', endedAs('FAILED', failed), true],
+  ['unknown', unknown, false],
+  ['sent', sent, false],
+  ['free', free, false],
+  ['pruned', endedAs('DONE', { status: 'done', result: 'results/a.json' }), false],
+  ['cancelled before its message arrived', typeless, false],
+  ['never sent, and runs again', neverLeft, false],
+])('whether a job that is %s may be pruned', (_, row, expected) => {
+  expect(mayPrune(row)).toBe(expected);
 });
 
 describe('a person', () => {
