@@ -302,7 +302,7 @@ describe('after a failed call, the platform counts as unavailable', () => {
     },
   );
 
-  test('if its last read says so, once the worker is told to stop', async () => {
+  test('if its last read says so, once the worker must stop', async () => {
     const stopping = new AbortController();
     const parts = { breaker: breakerOf(hangs, 5), sleep: untilAborted };
     const lease = {
