@@ -209,7 +209,6 @@ const MAX_ERROR_BYTES = 65_536;
 /** Throws `ErrorAnswerError` for an error that was sent with the status of a success. */
 function refuseError(body: Buffer, { isResult }: Pick<Endpoint, 'isResult'>): void {
   if (body.byteLength > MAX_ERROR_BYTES) return;
-  // Decoding also drops a byte order mark.
   const text = new TextDecoder().decode(body);
   const members = membersIn(text);
   if (isErrorAnswer(members) && !isResult(members)) throw new ErrorAnswerError(text);
