@@ -69,50 +69,6 @@ function unnamedOf({ keyless }: FoundRecords, first?: FirstMember): Pick<RecordB
   return keyless.length === 0 ? {} : { unnamed: keyless.map((label) => `${prefix}(no id) ${label}`.trim()) };
 }
 
-/**
- * Turns the records from row `from` on, at least one, into a batch. Builds their lines in the memory of the response,
- * which is no longer JSON afterwards. `keys`: the keys of all records of the response. Undefined if there is more than
- * a comma between two records, or a line end within one.
- */
-export function batchInPlace(
-  found: FoundRecords,
-  keys: readonly string[],
-  from: number,
-): RecordBatch | undefined {
-  const lines = linesInPlace(found, from);
-  if (lines === undefined) return undefined;
-  const rest = keys.slice(from);
-  return {
-    records: rest.length,
-    pieces: () => [{ keys: rest, ...lines }],
-    fields: typesSeen(found.fields),
-    ...unnamedOf(found),
-    heldBytes: heldBytes(found),
-    release: () => release(found),
-  };
-}
-
-function linesInPlace(
-  { json, records, index }: FoundRecords,
-  from: number,
-): Pick<RecordPiece, 'lines' | 'ends'> | undefined {
-  const { bytes } = json;
-  const { starts, ends } = index;
-  const first = starts[from] ?? 0;
-  const end = ends[records - 1] ?? 0;
-  for (let record = from + 1; record < records; record += 1) {
-    if (starts[record] !== (ends[record - 1] ?? 0) + 1) return undefined;
-  }
-  if (containsLineEnd(bytes.subarray(first, end))) return undefined;
-  const lineEnds = new Uint32Array(records - from);
-  for (let record = from; record < records; record += 1) {
-    const comma = ends[record] ?? 0;
-    bytes[comma] = LINE_FEED;
-    lineEnds[record - from] = comma + 1 - first;
-  }
-  return { lines: bytes.subarray(first, end + 1), ends: lineEnds };
-}
-
 const heldBytes = ({ json, index }: FoundRecords): number => json.bytes.byteLength + indexBytes(index);
 
 function release({ json, index }: FoundRecords): void {

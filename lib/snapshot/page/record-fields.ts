@@ -18,10 +18,7 @@ export type RecordPiece = {
 /** Records to write into parts, in order. */
 export type RecordBatch = {
   readonly records: number;
-  /**
-   * Builds the lines piece by piece, so that memory does not hold all of them. Call it only once, since the lines may
-   * reuse the response's memory.
-   */
+  /** Builds the lines piece by piece, so that memory does not hold all of them. */
   readonly pieces: () => Iterable<RecordPiece>;
   /** The JSON types seen in each top-level field, by its name. */
   readonly fields: FieldTypes;

@@ -21,7 +21,7 @@ const ID_FIELDS: Readonly<
 
 /** The parts of a filter `FIELD` or `FIELD:VALUE`. */
 function parts(filter: string) {
-  const [, written = '', value] = /^([^:]*)(?::(.*))?$/s.exec(filter) ?? [];
+  const [, written = '', value] = /([^:]*)(?::(.*))?/s.exec(filter) ?? [];
   const field = written.trim();
   return { field, value, ids: ID_FIELDS[field.toLowerCase().replace(/^not[ _-]?/, '')] };
 }

@@ -153,7 +153,7 @@ function hasAllFromStart({ field, top, last, totals }: Progress, read: number): 
 }
 
 const stepOf = (position: Progress, rows: Rows, fresh: readonly number[]): ScanStep<Progress> => ({
-  batch: batchOf(rows, fresh),
+  batch: rows.page.batchOf(fresh),
   position,
   total: position.totals.end,
 });
@@ -234,14 +234,6 @@ function checkedRows(page: CalculationPage, field: Progress['field'], isAscendin
   throw new ScanError(
     `the platform did not keep to the ${isAscending ? 'ascending' : 'descending'} order of ${field}: ${values[at]} came after ${values[at - 1]}`,
   );
-}
-
-/** Turns rows of a page into a batch. If they are all rows up to the page's end, the batch reuses the page's memory. */
-function batchOf({ page }: Rows, rows: readonly number[]) {
-  const first = rows[0] ?? 0;
-  const end = rows.at(-1) ?? 0;
-  const isRest = end === page.keys.length - 1 && end - first === rows.length - 1;
-  return isRest ? page.from(first) : page.batchOf(rows);
 }
 
 /**

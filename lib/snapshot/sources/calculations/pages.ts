@@ -14,10 +14,10 @@ import {
   searchCalculations,
   totalIn,
 } from '../../../platform/operations/index.ts';
-import { batchInPlace, foundBatch } from '../../page/found-batch.ts';
+import { foundBatch } from '../../page/found-batch.ts';
 import type { RecordBatch } from '../../page/record-fields.ts';
 import { findOddMembers, refuseKeyless, wantedFields } from '../../page/record-finder.ts';
-import { allDigits, rowsBetween } from '../../page/record-index.ts';
+import { allDigits } from '../../page/record-index.ts';
 import { emptyRecords, scanObject } from '../../page/scan-response.ts';
 import { scalarAt } from '../../page/value-at.ts';
 import { type Completeness, type ScanOutcome, totalsSchema, UNVERIFIED } from '../../scan.ts';
@@ -149,8 +149,7 @@ type CalculationPage = {
   readonly keys: readonly Id[];
   /** When a row was created, in epoch milliseconds (see `timeMs`), if the page is sorted by `created`. */
   readonly createdMs: (row: number) => number;
-  /** This row and all rows after it, ready to be written. Call it only once, since they may reuse the page's memory. */
-  readonly from: (row: number) => RecordBatch;
+  /** These rows, ready to be written. */
   readonly batchOf: (rows: readonly number[]) => RecordBatch;
   /** The size of the whole page in bytes, decoded. */
   readonly sizeBytes: number;
@@ -233,12 +232,11 @@ export function pageIn(
   onOdd?.(findOddMembers(found, searchCalculations.records));
   const [, created] = found.index.values;
   const keys = allDigits(found.index, found.records);
-  const batchOf = (order: Uint32Array) => foundBatch(found, { keyOf: (row) => keys[row] ?? '', order });
+  const keyOf = (row: number) => keys[row] ?? '';
   return {
     keys,
     createdMs: (row) => timeMs(scalarAt(found.json, created?.[row] ?? 0)),
-    from: (row) => batchInPlace(found, keys, row) ?? batchOf(rowsBetween(row, keys.length)),
-    batchOf: (rows) => batchOf(Uint32Array.from(rows)),
+    batchOf: (rows) => foundBatch(found, { keyOf, order: Uint32Array.from(rows) }),
     sizeBytes: bytes.byteLength,
     degraded: isSet(member('degraded')),
     total: totalIn(total),

@@ -11,9 +11,9 @@ describe('a filter', () => {
     ['archived', { field: 'archived' }],
     [`dataset:${DATASET}`, { field: 'dataset', idList: [DATASET] }],
     [`not dataset:${DATASET},${DATASET}`, { field: 'not dataset', idList: [DATASET, DATASET] }],
-    ['owner:5,6', { field: 'owner', idList: ['5', '6'] }],
+    ['owner:5,67', { field: 'owner', idList: ['5', '67'] }],
     ['owner: 5 , 6 ', { field: 'owner', idList: ['5', '6'] }],
-    ['notCard:1:2,3', { field: 'notCard', idList: ['1:2', '3'] }],
+    ['notCard:10:20,3', { field: 'notCard', idList: ['10:20', '3'] }],
     ['name:Revenue: net, all', { field: 'name', value: 'Revenue: net, all' }],
     // Unknown values are passed on, since only the platform knows its fields and their values.
     ['certified:maybe', { field: 'certified', value: 'maybe' }],

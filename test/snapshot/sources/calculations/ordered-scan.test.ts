@@ -282,10 +282,39 @@ describe('by id', () => {
       return read;
     };
 
+    const unhandled: unknown[] = [];
+    const record = (reason: unknown) => void unhandled.push(reason);
+    process.on('unhandledRejection', record);
+
     await expect(scanned(scanOf('id', failing(3), 4))).rejects.toThrow('cut off');
     const { keys } = await scanned(scanOf('id', failing(4), 4));
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', record);
 
     expect(keys).toHaveLength(20);
+    expect(unhandled).toEqual([]);
+  });
+
+  test('a list that was empty at the beginning, and grows with each request, ends at the rows that the scan found first', async () => {
+    const five = Array.from({ length: 5 }, (): Change => ({ kind: 'add' }));
+    const changes = [[], ...Array.from({ length: 60 }, () => five)];
+    const { readPage, requests } = simulatePlatform({ steps: [], changes });
+
+    const { keys, outcome } = await scanned(scanOf('id', readPage, 100));
+
+    expect(keys.length).toBeGreaterThanOrEqual(5);
+    expect(outcome.consistency).toBe('proved');
+    expect(requests()).toBeLessThan(10);
+  });
+
+  test('a list whose latest row was deleted ends after that row, although others were added', async () => {
+    const twenty = Array.from({ length: 20 }, (): Change => ({ kind: 'add' }));
+    const changes: Change[][] = [[], [{ kind: 'delete', at: 9 }], twenty];
+    const { readPage } = simulatePlatform({ steps: rowsOf(10), changes });
+
+    const { keys } = await scanned(scanOf('id', readPage, 10));
+
+    expect(keys.slice(8)).toEqual(['9', '11', '12', '13', '14', '15', '16', '17', '18', '19']);
   });
 
   test('ids above 2^53 are read in their order as integers', async () => {
