@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { anyRecord, messageOf, shortened, uuid, yesOrNo } from '../../../base/index.ts';
 import { JsonLimitError, parseJson } from '../../../base/json/index.ts';
 import { readAsJson } from '../../../platform/http/index.ts';
-import type { Call, FunctionExecution, ReadAnswer } from '../../../platform/index.ts';
+import type { Call, FunctionExecution, OnOdd, ReadAnswer } from '../../../platform/index.ts';
 import {
   endOfExecution,
   runFunction as endpoint,
@@ -99,8 +99,9 @@ function functionRunner(call: Call): RunJob<RunFunctionJob> {
     const { signal, priority, beforeSend, onSend, hold } = context;
     const options = { signal, priority, beforeSend, onSend, hold, once: true, finishes: true };
     const read: ReadAnswer<Read> = async (body, onOdd) => {
-      const execution = await readExecution(body);
-      onOdd?.(oddIn(endpoint.records, execution.json));
+      const odd: string[] = [];
+      const execution = await readExecution(body, (members) => odd.push(...members));
+      onOdd?.([...odd, ...oddIn(endpoint.records, execution.json)]);
       return execution;
     };
     const { response, json } = await call.read(endpoint, input, read, options);
@@ -129,12 +130,12 @@ const DECIDING = ['executionId', 'status', 'errorInformation', 'stderr'];
 
 type Read = { readonly response: string | Buffer; readonly json: unknown };
 
-async function readExecution(body: Buffer): Promise<Read> {
+async function readExecution(body: Buffer, onOdd: OnOdd): Promise<Read> {
   try {
     if (body.byteLength > MAX_PARSED_BYTES && body[0] === OPEN_OBJECT)
       return { response: body, json: await decidingIn(body) };
     // Parsing frees the memory of its argument, so it gets a copy.
-    const { text, json } = readAsJson(Buffer.from(body));
+    const { text, json } = readAsJson(Buffer.from(body), onOdd);
     return { response: text.trim(), json };
   } catch (error) {
     if (!(error instanceof JsonLimitError)) throw error;

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { writeResult } from '../../../../lib/jobs/result.ts';
 import type { SendContext } from '../../../../lib/jobs/send-context.ts';
 import { runFunction } from '../../../../lib/jobs/types/run-function/definition.ts';
-import type { Call } from '../../../../lib/platform/index.ts';
+import type { Call, PlatformEvent } from '../../../../lib/platform/index.ts';
+import { clientAt } from '../../../platform/client-at.ts';
+import { bytes, startServer } from '../../../platform/scripted-server.ts';
 import { fakeWorker } from '../../fake-worker.ts';
 import { runnerOf } from '../../runner-of.ts';
 
@@ -132,4 +134,18 @@ describe('a response of more than a megabyte', () => {
   ])('that %s causes a syntax error', async (_, body) => {
     await expect(ended(body)).rejects.toThrow(SyntaxError);
   });
+});
+
+test('a response that had to be repaired counts as odd, together with its odd members', async () => {
+  const body = '{"executionId":"e1","status":"SUCCESS","stdout":5,"result":NaN}';
+  await using server = await startServer(bytes(body));
+  const events: PlatformEvent[] = [];
+  const { call } = clientAt(server.url, { observe: (event) => events.push(event) });
+
+  const { response } = await runnerOf(runFunction, { call })(job, turn);
+
+  expect(response).toBe('{"executionId":"e1","status":"SUCCESS","stdout":5,"result":null}');
+  expect(events.filter(({ kind }) => kind === 'odd')).toMatchObject([
+    { members: expect.arrayContaining(['the response: invalid JSON', 'stdout: number']) },
+  ]);
 });
