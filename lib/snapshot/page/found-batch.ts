@@ -140,9 +140,11 @@ function writeLine(source: Source, record: number, lines: Buffer, at: number): n
   }
   to += json.bytes.copy(lines, to, from, index.ends[record]);
   const end = endOf(record);
-  // No comma comes before the first member of an object.
-  const isEmpty = end !== '' && lines.toString('latin1', at, to - 1).trim() === '{';
-  if (end !== '') to += lines.write(isEmpty ? end.slice(1) : end, to - 1, 'latin1') - 1;
+  if (end !== '') {
+    // No comma comes before the first member of an object.
+    const isEmpty = lines.toString('latin1', at, to - 1).trim() === '{';
+    to += lines.write(isEmpty ? end.slice(1) : end, to - 1, 'latin1') - 1;
+  }
   if (mayContainLineEnds) replaceLineEnds(lines, at, to);
   lines[to] = LINE_FEED;
   return to + 1;

@@ -265,9 +265,7 @@ function integerAt(json: JsonBytes, start: number): number | Id | undefined {
   return numberIfShort(idDigits(parseJson(bytes.toString('utf8', start, end))));
 }
 
-/**
- * An id as a number if it has at most 15 digits: that is faster to compare than a string, and takes no extra memory.
- */
+/** An id as a number if it has at most 15 digits, since a number takes no extra memory. */
 const numberIfShort = (id: Id | undefined): number | Id | undefined =>
   id === undefined || id.length > EXACT_DIGITS ? id : Number(id);
 

@@ -68,10 +68,8 @@ export function rowsBetween(from: number, end: number): Uint32Array {
 }
 
 /** Compares the integer keys of two records. */
-export function compareKeys(index: RecordIndex, a: number, b: number): number {
-  const difference = (index.numbers[a] ?? Number.NaN) - (index.numbers[b] ?? Number.NaN);
-  return Number.isNaN(difference) ? compareIds(digitsAt(index, a), digitsAt(index, b)) : difference;
-}
+export const compareKeys = (index: RecordIndex, a: number, b: number): number =>
+  compareIds(digitsAt(index, a), digitsAt(index, b));
 
 /** Enlarges a column, and frees the old memory immediately instead of at the next garbage collection. */
 const larger = (column: Uint32Array | Float64Array): ArrayBuffer =>

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { printJson } from '../../../../lib/base/json/json.ts';
-import { calculationScan } from '../../../../lib/snapshot/sources/calculations/scan.ts';
+import { calculationPosition, calculationScan } from '../../../../lib/snapshot/sources/calculations/scan.ts';
 import { scaled } from '../../../scale.ts';
 import { respondingCall, statusError } from '../../responding-call.ts';
 import { scanned } from '../../scanned.ts';
@@ -64,11 +64,12 @@ describe.each(['id', 'created'] as const)('a scan by %s', (field) => {
     const changes = [[], [], [{ kind: 'vanish', at: 5 } as const]];
     const platform = simulate({ ...QUIET, rows: 9, changes, field });
 
-    const { keys, outcome, restarts } = await scanned(scanOf(platform, 4));
+    const { keys, positions, outcome, restarts } = await scanned(scanOf(platform, 4));
 
     expect(keys).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9']);
     expect(outcome.consistency).toBe('proved');
     expect(restarts).toBe(1);
+    expect(positions.filter(({ position }) => !calculationPosition.safeParse(position).success)).toEqual([]);
   });
 
   test('reads everything again until a lagging replica has caught up', async () => {

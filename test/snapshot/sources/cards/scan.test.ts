@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { cardsScan } from '../../../../lib/snapshot/sources/cards/scan.ts';
 import { caught } from '../../../platform/caught.ts';
 import { respondingCall, scriptedCall } from '../../responding-call.ts';
-import { scanned } from '../../scanned.ts';
+import { fromBeginning, scanned } from '../../scanned.ts';
 
 const scanOf = (text: string) =>
   cardsScan({ call: scriptedCall([text]).call, datasetIds: ['d1'], drill: true });
@@ -33,6 +33,22 @@ test.each([
 
   expect(error.failure).toEqual({ kind: 'shape', faults: [expect.stringContaining(fault)] });
   expect(error.message).toContain('cards of dataset d1');
+});
+
+test('a response of null is a list without cards', async () => {
+  expect((await scanned(scanOf('null'))).keys).toEqual([]);
+});
+
+test('a scan of cards aborts its requests if the caller stops', async () => {
+  const signals: (AbortSignal | undefined)[] = [];
+  const call = respondingCall((_input, signal) => {
+    signals.push(signal);
+    return '[]';
+  });
+
+  for await (const _ of cardsScan({ call, datasetIds: ['a', 'b'], drill: true })(fromBeginning)) break;
+
+  expect(new Set(signals.map((signal) => signal?.aborted))).toEqual(new Set([true]));
 });
 
 test('a scan of cards requests each dataset once, with the given drill option', async () => {
