@@ -100,6 +100,12 @@ describe('docs/contributing.md names each file that a walk changes:', () => {
   });
 });
 
+test('the new operation is on the page of the client', { timeout: 100_000 }, async () => {
+  await printedBy(node('build/write-reference.ts'), { folder: copy });
+
+  expect(readFileSync(inCopy('docs/reference.md'), 'utf8')).toContain('gadgets.get');
+});
+
 test('the new operation is served by the sandbox', async () => {
   const response = await fetch(new URL('/api/data/v1/gadgets/a', sandbox.url), {
     headers: { 'X-SERVICE-Developer-Token': sandbox.token },

@@ -46,7 +46,22 @@ export const walks = {
       {
         file: 'build/reference/page.ts',
         after: "  getDataFile: { file: 'get-data-file', methods: ['dataFiles.get'], returns: 'DataFile' },\n",
-        lines: "  getGadget: { file: 'get-gadget', methods: [], returns: 'DataFile' },\n",
+        lines: "  getGadget: { file: 'get-gadget', methods: ['gadgets.get'], returns: 'DataFile' },\n",
+      },
+      {
+        file: 'lib/platform/client.ts',
+        after: "import { getDataFile } from './operations/get-data-file.ts';\n",
+        lines: "import { getGadget } from './operations/get-gadget.ts';\n",
+      },
+      {
+        file: 'lib/platform/client.ts',
+        after:
+          ") => call(getDataFile, { path: { dataFileId }, query: { expand: expand?.join(',') } }, options),\n  },\n",
+        lines: `  gadgets: {
+    /** Reads a gadget. */
+    get: (gadgetId: string, options?: CallOptions) => call(getGadget, { path: { gadgetId } }, options),
+  },
+`,
       },
       {
         file: 'test/sandbox/platform/contract-answers.ts',

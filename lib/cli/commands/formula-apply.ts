@@ -292,22 +292,25 @@ async function checkRows(store: Store, rows: readonly SetRow[], signal: AbortSig
   const ids = new Set(rows.map(({ id }) => id));
   const wanted = new Set(rows.map(({ name }) => name));
   const names = new Map<string, string | null>();
-  const owners = new Map<string, string>();
+  const owners = new Map<string, readonly string[]>();
   for await (const group of describedRecords(columns))
     for (const { id, name } of group) {
       if (ids.has(id)) names.set(id, name);
-      if (name !== null && wanted.has(name)) owners.set(name, id);
+      if (name !== null && wanted.has(name)) owners.set(name, [...(owners.get(name) ?? []), id]);
     }
   const isWhole = columns.calculations?.isWhole === true;
   const faults = rows.flatMap(({ id, name }) => {
     const known = names.get(id);
     if (known === undefined && isWhole)
       return [`calculation ${id} is not in the last snapshot; if it is new, take a snapshot first`];
-    const owner = name === null || known === name ? undefined : owners.get(name);
+    const [owner, ...others] = (name === null || known === name ? undefined : owners.get(name)) ?? [];
     if (owner === undefined || known === undefined) return [];
-    return [
-      `calculation ${id} has the name ${JSON.stringify(known)}; ${JSON.stringify(name)} is calculation ${owner}`,
-    ];
+    const quoted = JSON.stringify(name);
+    const named =
+      others.length === 0
+        ? `${quoted} is calculation ${owner}`
+        : `${others.length + 1} calculations are named ${quoted}, such as ${owner}`;
+    return [`calculation ${id} has the name ${JSON.stringify(known)}; ${named}`];
   });
   const unchecked = new Map(
     rows.map((row) => [row.id, [...(names.has(row.id) ? [] : ['id', 'name']), ...newColumns(row)]]),
