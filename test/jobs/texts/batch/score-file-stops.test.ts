@@ -75,7 +75,7 @@ test('concurrent chunks share their slots fairly', async () => {
   expect(max).toBe(2);
 });
 
-test('a chunk that is reopened meanwhile is reported, and does not count as scored', async () => {
+test('a chunk that is reopened in the meantime is reported, and does not count as scored', async () => {
   const one = world({}, scriptedAnalyze({ bad: [refusedText] }));
   let reopened: Promise<unknown> = Promise.resolve();
   const table: World['table'] = {
@@ -91,7 +91,9 @@ test('a chunk that is reopened meanwhile is reported, and does not count as scor
 
   const scored = scoreFile(batchOf([row(1, 'good'), row(2, 'bad')]), { ...optionsOf(one), table, progress });
 
-  await expect(scored).rejects.toThrow('batch b1 is not complete: some of its 1 chunks');
+  await expect(scored).rejects.toThrow(
+    'batch b1 is not complete: while it was scored, a redrive returned some of its 1 chunks',
+  );
 });
 
 /** 400 rows in four chunks. The platform rejects the texts of the lines `from` to `to`. */
