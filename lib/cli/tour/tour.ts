@@ -186,7 +186,12 @@ async function showJobs(
   // The current formula of the calculation that one of these jobs changes is not stored.
   await run(['submit', file, '--no-undo']);
   const { ledger } = await openJobs(terminal);
-  const isSent = async () => (await Array.fromAsync(ledger.list())).some(({ state }) => state === 'SENT');
+  // If the worker died while the text was being scored, the text might have to be paid for again.
+  const isSent = async () => {
+    const rows = await Array.fromAsync(ledger.list());
+    const isScored = rows.some(({ type, state }) => type === 'score' && state === 'DONE');
+    return isScored && rows.some(({ state }) => state === 'SENT');
+  };
   await runKilled(['work', '--drain', '--concurrency', '1'], isSent);
   say('The worker was killed (kill -9) in the middle of a job. Another worker runs the rest:');
   // The outcome of the request that the killed worker had sent is unknown.
