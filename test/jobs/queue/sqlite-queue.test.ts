@@ -109,13 +109,12 @@ test('a job costs no more if twenty times as many wait', async () => {
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1_000;
   };
+  // Other processes disturb the caches: the lowest of several rounds counts.
+  const lowest = async () => Math.min(await cpuMs(), await cpuMs(), await cpuMs());
   await send(1_000);
-  await cpuMs();
-
-  const few = await cpuMs();
+  const few = await lowest();
   await send(20_000);
-  await cpuMs();
-  const many = await cpuMs();
+  const many = await lowest();
 
   expect(many).toBeLessThan(3 * few + 30);
 });
