@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { createProgram } from '../../lib/cli/command-line.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
-/** Parses and checks a command line without running it. Returns the error, or '' if there is none. */
+/** Parses and checks a command line without running it. Returns the error, or '' if it is valid. */
 export async function faultsOfLine(argv: readonly string[]): Promise<string> {
   const { terminal, err } = createFakeTerminal();
   const program = createProgram(terminal, () => undefined);

@@ -16,7 +16,7 @@ import { workerOver } from './worker-over.ts';
 
 /*
  * A single job whose calls always get a 500, while nothing else runs. Its failures look like an outage, but a harmless
- * read that succeeds shows that there is none. The real client, pace, breaker and runners on a virtual clock.
+ * read that succeeds shows that it is not one. The real client, pace, breaker and runners on a virtual clock.
  */
 
 const HOUR_MS = 3_600_000;

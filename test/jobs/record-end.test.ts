@@ -46,7 +46,7 @@ function withLedger({ worker, clock }: Fake, steps: readonly (keyof Ledger)[], u
 
 const withoutStore = (worker: Worker): Worker => ({
   ...worker,
-  store: { ...worker.store, put: () => Promise.reject(new Error('S3 is away')) } satisfies Store,
+  store: { ...worker.store, put: () => Promise.reject(new Error('S3 is unavailable')) } satisfies Store,
 });
 
 /** Runs the job in an invocation that never succeeds in recording its end in the ledger. */
@@ -122,7 +122,7 @@ describe('while the table is unavailable', () => {
       store: {
         ...worker.store,
         put: async (...given) => {
-          if (fake.clock.nowMs < backAtMs) throw new Error('S3 is away');
+          if (fake.clock.nowMs < backAtMs) throw new Error('S3 is unavailable');
           return worker.store.put(...given);
         },
       },
@@ -252,9 +252,9 @@ describe('a job whose lease expired after its send', () => {
   test('does not become unknown while the store is unavailable', async () => {
     const { fake } = succeeding();
     await runWithUnrecordedEnd(fake);
-    const store = { ...fake.worker.store, get: () => Promise.reject(new Error('S3 is away')) };
+    const store = { ...fake.worker.store, get: () => Promise.reject(new Error('S3 is unavailable')) };
 
-    await expect(redeliver(fake, { ...fake.worker, store })).rejects.toThrow('S3 is away');
+    await expect(redeliver(fake, { ...fake.worker, store })).rejects.toThrow('S3 is unavailable');
 
     expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'SENT' });
   });

@@ -23,7 +23,7 @@ const noSuchUpload = s3Error('NoSuchUpload', 404);
 
 /**
  * A store over a server that accepts parts, and responds with `complete` in turn to the requests that complete an
- * upload. `owner`: whose write the object is from; undefined if there is none.
+ * upload. `owner`: whose write the object is from; undefined if no object exists.
  */
 async function storeOver({ complete, owner }: { complete: readonly Reply[]; owner?: 'us' | 'them' }) {
   let write: unknown;

@@ -32,7 +32,7 @@ export function watchZlib() {
       });
     };
   return {
-    /** Resolves when the current work has ended; undefined if there is none. */
+    /** Resolves when the current work has ended; undefined if nothing is under way. */
     underWay: () => (chunks > 0 ? done.promise : undefined),
     stop() {
       users -= 1;
